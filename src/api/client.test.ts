@@ -21,7 +21,7 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true })
 })
 
-/** A daemon that gives one answer to everything, and tells what it was asked. */
+/** Starts a daemon that gives the same answer to every request, and returns the list of its requests. */
 async function answering(status: number, body: string): Promise<string[]> {
   const asked: string[] = []
   server = http.createServer((request, response) => {
@@ -38,7 +38,7 @@ async function answering(status: number, body: string): Promise<string[]> {
   return asked
 }
 
-test('a daemon that is not there is not found, and a call to it is refused with a way out', async () => {
+test('findDaemon returns undefined without a daemon, and a call refuses with a hint', async () => {
   expect(await connect(socket).findDaemon()).toBeUndefined()
   fs.writeFileSync(socket, '')
   expect(await connect(socket).findDaemon()).toBeUndefined()
@@ -48,7 +48,7 @@ test('a daemon that is not there is not found, and a call to it is refused with 
   })
 })
 
-test('requests arrive whole, however large', async () => {
+test('the daemon receives complete requests of any size', async () => {
   const asked = await answering(200, '{"name":"demo-x"}')
   const request: RunRequest = {
     agent: 'demo',
@@ -63,7 +63,7 @@ test('requests arrive whole, however large', async () => {
   expect(asked).toEqual([`POST /v1/sessions ${JSON.stringify(request)}`, 'POST /v1/sessions/a%2Fb/stop {}'])
 })
 
-test('a refusal arrives as it was thrown', async () => {
+test('the client throws a refusal with the code, message and hint of the daemon', async () => {
   await answering(400, '{"error":{"code":"name-taken","message":"demo-x runs","hint":"choose another"}}')
   await expect(connect(socket).stop('x')).rejects.toMatchObject({
     name: 'Refusal',
@@ -76,12 +76,12 @@ test('a refusal arrives as it was thrown', async () => {
 test.each([
   [500, '{}', 'world-failed'],
   [200, '<html>', 'daemon-unreachable'],
-])('status %i with %j is trouble, not an answer', async (status, body, code) => {
+])('the client refuses status %i with body %j', async (status, body, code) => {
   await answering(status, body)
   await expect(connect(socket).findDaemon()).rejects.toMatchObject({ code })
 })
 
-test('a daemon that dies in the middle of a call is named as the cause', async () => {
+test('a refusal says that the daemon died in the middle of a call', async () => {
   server = http.createServer(request => request.socket.destroy())
   await new Promise<void>(resolve => server?.listen(socket, resolve))
   await expect(connect(socket).stop('x')).rejects.toMatchObject({

@@ -28,46 +28,46 @@ import type {
   ChannelTestView,
 } from './contract/responses.ts'
 
-/** The daemon's API over its unix socket. Every call has a time limit, and refusals arrive as they were thrown there. */
+/** The daemon's API over its unix socket. Every call has a time limit, and throws the daemon's refusals unchanged. */
 export interface Client {
-  /** Undefined when nobody listens. Refuses when somebody does and does not answer. */
+  /** Returns undefined when no daemon listens. Refuses when a daemon listens and does not answer. */
   findDaemon(): Promise<DaemonView | undefined>
   stopDaemon(): Promise<void>
   run(request: RunRequest): Promise<SessionView>
-  /** Returns as soon as the wish is recorded. */
+  /** Returns as soon as the daemon has recorded the request. */
   stop(id: string, request?: StopRequest): Promise<SessionView>
-  /** Returns when the message is on disk. The same key may be sent again: it stays one message. */
+  /** Returns when the message is on disk. A repeated call with the same key does not create a second message. */
   send(id: string, request: SendRequest): Promise<{ session: SessionView; message: MessageView }>
-  /** Takes up a session that has ended, rests or waits for a person. */
+  /** Resumes a session that has ended, rests or waits for a person. */
   resume(id: string, request?: ResumeRequest): Promise<SessionView>
-  /** Shows it under another name from now on. */
+  /** Changes the name under which the session is shown. */
   rename(id: string, request: RenameRequest): Promise<SessionView>
-  /** What is found of it, and what resuming it would do. Changes nothing. */
+  /** Returns the findings about the session, and the effect that a resume would have. Changes nothing. */
   previewResume(id: string): Promise<ResumePreview>
-  /** Goes on here with a session of which only its checkpoints are left. */
+  /** Continues a session here of which only the checkpoints are left. */
   importSession(request: ImportRequest): Promise<{ outlook: ResumePreview; session: SessionView | null }>
-  /** Has it stand still until it is resumed. Returns as soon as the wish is recorded. */
+  /** Pauses the session until a resume. Returns as soon as the daemon has recorded the request. */
   hold(id: string): Promise<SessionView>
-  /** Saves its working tree now; the newest checkpoint, and whether it is new. */
+  /** Saves the working tree now. Returns the newest checkpoint, and says if it is new. */
   checkpoint(id: string): Promise<{ checkpoint: CheckpointView; isNew: boolean }>
-  /** Brings one back; where to, and what was saved of what was there before. */
+  /** Restores a checkpoint. Returns the destination, and the checkpoint of the state before. */
   restore(id: string, request: RestoreRequest): Promise<RestoredView>
   restoreSavedSession(request: RestoreSavedSessionRequest): Promise<RestoredView>
-  /** Names pieces of its work, or says how they stand; answers all of them as they are now. */
+  /** Adds tasks or changes their state; returns all tasks of the session. */
   tasks(id: string, request: TasksRequest): Promise<readonly TaskView[]>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
-  /** Sends a test on one channel or on all. */
+  /** Sends a test notification on one channel or on all. */
   testChannels(request: NotifyTestRequest): Promise<readonly ChannelTestView[]>
 }
 
-/** A living daemon answers within milliseconds; one that takes this long is stuck or suspended. */
+/** Milliseconds. A live daemon answers within milliseconds; a daemon that takes this long is stuck or suspended. */
 const TIMEOUT: Duration = 5_000
-/** Asking who is there touches nothing but memory. */
+/** Milliseconds. The daemon answers these requests from memory. */
 const SHORT_TIMEOUT: Duration = 2_000
-/** Starting a session waits for tmux, removing many for the disk. */
+/** Milliseconds. The start of a session waits for tmux, and the removal of many waits for the disk. */
 const LONG_TIMEOUT: Duration = 60_000
 
-/** A large repository whose files are not in memory. */
+/** Milliseconds. Git may have to read a large repository from disk. */
 const GIT_TIMEOUT: Duration = 300_000
 
 export function connect(socket: string): Client {
@@ -115,12 +115,12 @@ class NotListening extends Refusal {
 }
 
 async function callApi<T>(socket: string, { method, path, body, timeout }: ApiCall): Promise<T> {
-  // Within a session, the supervisor holds it to what that session may do.
+  // Names the session that this process runs in, so that the supervisor applies that session's rights.
   const { ONESHOT_ATTEMPT: attempt } = process.env
   const callerHeader = attempt === undefined || !/^[\w.-]+$/.test(attempt) ? {} : { 'oneshot-attempt': attempt }
   const contentHeaders = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }
   const headers = { ...contentHeaders, ...callerHeader }
-  // Without an agent: on Node 20 the agent's first call compiles a regular expression for IPv6, which takes 7 ms.
+  // Uses no http agent: on Node 20 the first call of an agent compiles a regular expression for IPv6, which takes 7 ms.
   const createConnection = (): Socket => process.getBuiltinModule('node:net').connect(socket)
   const { status, text } = await sendRequest({ createConnection, method, path, headers }, body, timeout)
   const answer = parseJson(text)
@@ -135,7 +135,8 @@ function sendRequest(
   body: Buffer | undefined,
   timeout: Duration,
 ): Promise<{ status: number; text: string }> {
-  // Importing node:http costs 24 ms on Node 22 and later, because its namespace wakes up undici; this does not.
+  // An import of node:http costs 24 ms on Node 22 and later, because its namespace loads undici; getBuiltinModule does
+  // not.
   const http = process.getBuiltinModule('node:http')
   return new Promise((resolve, reject) => {
     const request: ClientRequest = http.request(options, (response: IncomingMessage) => {

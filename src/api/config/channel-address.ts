@@ -11,14 +11,17 @@ import { CHANNEL_TYPES, fieldKeys } from './channels.ts'
 
 const TELEGRAM_URL = 'https://api.telegram.org'
 
-/** What a channel's driver needs, its secrets looked up now. Refuses when one of them is not to be found. */
+/** Returns the address for a channel's driver, with its secrets read now. Refuses when a secret is missing. */
 export function resolveChannelAddress(entry: ChannelEntry, env: NodeJS.ProcessEnv): ChannelAddress {
   const address = resolveFields(entry, env)
   assertEncrypted(entry, address)
   return address
 }
 
-/** A token, a login, or an address that is itself the key goes over HTTP to this machine only. Mail has this rule in its driver. */
+/**
+ * Refuses to send a token, a login, or an address that is itself the key over HTTP, except to this machine. The mail
+ * driver has this rule itself.
+ */
 function assertEncrypted({ name }: ChannelEntry, address: ChannelAddress): void {
   if (!('url' in address) || address.url === null || address.type === 'email') return
   const { protocol, hostname, username, password } = new URL(address.url.reveal())
@@ -113,7 +116,7 @@ function readSecretFile(name: string, file: string, env: NodeJS.ProcessEnv): str
   }
 }
 
-/** The channel's settings for people to read: secrets are hidden, of an address only its host is told. */
+/** Describes the channel's settings for people: masks secrets, and shows only the host of an address. */
 export function describeChannel(entry: ChannelEntry): Record<string, string> {
   const fields = CHANNEL_TYPES[entry.type]
   const settings = Object.entries(fields).flatMap(([name, field]) =>

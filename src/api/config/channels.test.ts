@@ -10,7 +10,7 @@ import { readChannels } from './channels.ts'
 
 const channelsIn = (toml: string) => readChannels(parse(toml)['notify'], 'config.toml')
 
-test('a channel hears of everything, or of what it asks for', () => {
+test('a channel receives all events, or the events that it lists', () => {
   const [phone, desk] = channelsIn(`
     [notify.phone]
     type = "ntfy"
@@ -43,7 +43,7 @@ test.each([
   ['[notify.x]\ntype = "command"', /needs either run or shell/, /sh -c/],
   ['[notify.x]\ntype = "command"\nrun = "say \'hello"', /run must be a command whose quotes are closed/, /docs/],
   ['[notify."a b"]\ntype = "bell"', /"a b" cannot be a channel's name/, /phone/],
-])('%j is refused with a sentence', (toml, message, hint) => {
+])('readChannels refuses %j with a message', (toml, message, hint) => {
   expect(() => channelsIn(toml)).toThrow(
     expect.objectContaining({
       code: 'config-invalid',
@@ -62,7 +62,7 @@ function refusalOf(toml: string): string {
   return ''
 }
 
-test('no refusal tells a value that may be a secret', () => {
+test('no refusal shows a value that may be a secret', () => {
   for (const toml of [
     '[notify.x]\ntype = "slack"\nurl = "s3cret"',
     '[notify.x]\ntype = "ntfy"\nurl = "https://a"\ntoken = ["s3cret"]',
@@ -73,7 +73,7 @@ test('no refusal tells a value that may be a secret', () => {
   }
 })
 
-test('a secret is given as it is, by a variable, or by a file', () => {
+test('a channel takes a secret from its value, a variable or a file', () => {
   const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'os-secret-')), 'token')
   fs.writeFileSync(file, 'tk_file\n')
   const [plain, variable, byFile] = channelsIn(`
@@ -105,7 +105,7 @@ test('a secret is given as it is, by a variable, or by a file', () => {
   expect(() => byFile && resolveChannelAddress(byFile, {})).toThrow(/ENOENT/)
 })
 
-test('a token or a secret address goes over http to this machine only', () => {
+test('resolveChannelAddress allows a token or a secret address over http to this machine only', () => {
   const refused = channelsIn(`
     [notify.a]
     type = "ntfy"
@@ -137,7 +137,7 @@ test('a token or a secret address goes over http to this machine only', () => {
   for (const entry of fine) expect(resolveChannelAddress(entry, {}).type).toBe(entry.type)
 })
 
-test('what is told of a channel hides its secrets, and of an address all but the host', () => {
+test('the description of a channel masks its secrets, and shows only the host of an address', () => {
   const [chat, mail, hook] = channelsIn(`
     [notify.chat]
     type = "telegram"

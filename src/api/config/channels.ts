@@ -5,7 +5,7 @@ import { splitShellWords } from '../../lib/text/shell-words.ts'
 import { refusal } from '../contract/problems.ts'
 import { readUserFile } from './files.ts'
 
-/** A channel as it is written in the user's file, checked. What is secret is not looked up before it is used. */
+/** A validated channel of the user's file. Secrets are read when the channel is used. */
 export interface ChannelEntry {
   readonly name: string
   readonly type: ChannelType
@@ -15,13 +15,13 @@ export interface ChannelEntry {
 
 export const ALL_EVENTS: readonly string[] = NOTICE_KINDS
 
-/** The channels of the user, as they are configured now. */
+/** Reads the user's channels from the current configuration. */
 export async function loadChannels(env: NodeJS.ProcessEnv): Promise<ChannelEntry[]> {
   const table = await readUserFile(env)
   return table === null ? [] : readChannels(table['notify'], 'your config file')
 }
 
-/** Checks the `notify` table of a file. No value that may be a secret is told in a refusal. */
+/** Validates the `notify` table of a file. No refusal shows a value that may be a secret. */
 export function readChannels(table: unknown, where: string): ChannelEntry[] {
   if (table === undefined) return []
   if (!isTable(table)) throw invalidConfig(`notify (${where}) must be tables, one for each channel`, '[notify.phone]')
@@ -93,7 +93,7 @@ function assertGivenOnce(given: Record<string, unknown>, name: string, field: Ch
   if (problem !== undefined) throw invalidConfig(`${location}: ${key} must be ${problem}`, 'see docs/notifications.md')
 }
 
-/** What it must be, when it is not. */
+/** Returns a description of the valid values if the value is invalid. */
 function describeProblem(value: unknown, { kind, schemes = [] }: ChannelField): string | undefined {
   if (kind === 'mailboxes') {
     const all: unknown[] = Array.isArray(value) ? value : [value]
@@ -109,7 +109,7 @@ function describeProblem(value: unknown, { kind, schemes = [] }: ChannelField): 
     : `an address that begins with ${schemes.map(scheme => `${scheme}//`).join(' or ')}`
 }
 
-/** Nothing in it can begin another line or another address. */
+/** Rejects characters that could begin another header line or another address. */
 function isEmailAddress(value: unknown): boolean {
   return typeof value === 'string' && /^[^\s<>"',;:@()]+@[^\s<>"',;:@()]+$/.test(value)
 }
@@ -127,15 +127,15 @@ function invalidConfig(message: string, hint: string): Error {
   return refusal('config-invalid', message, hint)
 }
 
-/** A setting of a channel as data. Validation, `notify list` and the documentation go by it. */
+/** A setting of a channel as data. Validation, `notify list` and the documentation use it. */
 export interface ChannelField {
   readonly isRequired?: boolean
   /**
-   * `secret` is given as it is, by `-env` as the name of a variable, or by `-file` as a file that holds it; `address` is the
-   * same for a URL. `command` is split into words, `shell` is not.
+   * A `secret` is given as its value, with `-env` as the name of a variable, or with `-file` as a file that holds it;
+   * an `address` is the same for a URL. A `command` is split into words, a `shell` line is not.
    */
   readonly kind: 'secret' | 'address' | 'text' | 'mailbox' | 'mailboxes' | 'command' | 'shell'
-  /** What a URL may begin with. */
+  /** The allowed schemes of a URL. */
   readonly schemes?: readonly string[]
 }
 
@@ -161,7 +161,7 @@ export const CHANNEL_TYPES: Readonly<Record<ChannelType, Readonly<Record<string,
 
 export const CHANNEL_TYPE_NAMES = Object.keys(CHANNEL_TYPES) as readonly ChannelType[]
 
-/** The keys a field may be given by. */
+/** Returns the keys that can set a field. */
 export function fieldKeys(name: string, field: ChannelField): string[] {
   return field.kind === 'secret' || field.kind === 'address' ? [name, `${name}-env`, `${name}-file`] : [name]
 }

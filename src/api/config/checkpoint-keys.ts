@@ -44,7 +44,7 @@ const NESTED: Key<boolean> = {
   show: String,
 }
 
-/** How work is saved. */
+/** Keys that control checkpoints. */
 export const CHECKPOINT_KEYS = {
   checkpoints: CHECKPOINTS,
   'checkpoint-interval': CHECKPOINT_INTERVAL,
@@ -52,7 +52,7 @@ export const CHECKPOINT_KEYS = {
   nested: NESTED,
 } as const
 
-/** A name or an address; never something that git would take for an option. */
+/** Accepts a name or an address that git cannot take for an option. */
 function isRemote(text: string): boolean {
   return !text.startsWith('-') && !/[\0\n]/.test(text)
 }

@@ -15,14 +15,14 @@ function fileWith(text?: string): { file: string; env: NodeJS.ProcessEnv; read: 
   return { file, env: { XDG_CONFIG_HOME: folder }, read: () => fs.readFileSync(file, 'utf8') }
 }
 
-test('a key is set in a new file that only its owner can read', async () => {
+test('writeUserKey creates a file that only its owner can read', async () => {
   const { file, env, read } = fileWith()
   expect(await writeUserKey(env, 'autonomy', 'edits')).toBe(file)
   expect(read()).toBe('autonomy = "edits"\n')
   expect(fs.statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('comments, tables and other keys stay, and so do the permissions', async () => {
+test('writeUserKey keeps comments, tables, other keys and the permissions', async () => {
   const { file, env, read } = fileWith('# mine\nmax-time = "1h" # long\n\n[notify.a]\ntype = "bell"\n')
   await writeUserKey(env, 'autonomy', 'ask')
   await writeUserKey(env, 'beads', 'on')
@@ -34,7 +34,7 @@ test('comments, tables and other keys stay, and so do the permissions', async ()
   expect(fs.statSync(file).mode & 0o777).toBe(0o640)
 })
 
-test('a value that is not allowed, and a file that is not valid or not simple, leave the file as it was', async () => {
+test('writeUserKey leaves the file unchanged if the value is not allowed, or the file is invalid or not simple', async () => {
   const { env, read } = fileWith('max-time = "1h"\n')
   await expect(writeUserKey(env, 'max-time', 'soon')).rejects.toThrow('cannot be "soon"')
   expect(read()).toBe('max-time = "1h"\n')
@@ -45,7 +45,7 @@ test('a value that is not allowed, and a file that is not valid or not simple, l
   expect(odd.read()).toContain('3h')
 })
 
-test('a link to a file elsewhere stays a link', async () => {
+test('writeUserKey keeps a link to a file elsewhere', async () => {
   const { file, env } = fileWith('')
   const real = path.join(path.dirname(file), 'real.toml')
   fs.renameSync(file, real)

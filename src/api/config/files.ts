@@ -8,26 +8,26 @@ import { KEYS, type KeyName } from './keys.ts'
 import { readTable } from './sources.ts'
 
 export interface ConfigFiles {
-  /** Yours, whether it exists or not. */
+  /** The user's file, which may not exist. */
   readonly user: string
-  /** The project's: the nearest one from this directory upward. */
+  /** The project's file: the nearest one from this directory upward. */
   readonly project: string | null
 }
 
 const PROJECT_FILE = '.oneshot.toml'
-/** Nobody writes as many settings; a larger one is a mistake or an attack. */
+/** Bytes. No project needs as many settings; a larger file is a mistake or an attack. */
 const MAX_PROJECT_FILE_SIZE = 65_536
 
 export function locateFiles(env: NodeJS.ProcessEnv, cwd: string): ConfigFiles {
   return { user: userFile(env), project: findProjectFile(cwd, env.HOME || os.homedir()) }
 }
 
-/** The project's file, which a stranger may have written: only a small regular file is read. */
+/** Reads the project's file. A stranger may have written it, so this reads only a small regular file. */
 export async function readProjectFile(file: string): Promise<Record<string, unknown>> {
   return await parseToml(file, readProjectText(file))
 }
 
-/** Null when there is no such file. One that ONESHOT_CONFIG names must exist. */
+/** Returns null when there is no such file. A file that ONESHOT_CONFIG names must exist. */
 export async function readUserFile(
   env: NodeJS.ProcessEnv,
   { mayBeAbsent = false } = {},
@@ -49,7 +49,7 @@ async function readToml(file: string): Promise<Record<string, unknown> | null> {
 }
 
 async function parseToml(file: string, text: string): Promise<Record<string, unknown>> {
-  // Most homes have no config file, and a parser that is not loaded costs nothing.
+  // Most homes have no config file, so the parser is loaded only when it is needed.
   const { parse } = await import('smol-toml')
   try {
     return parse(text)
@@ -74,8 +74,8 @@ function userFile(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Files of other users do not count, and it is not looked for beyond the project: not above the top of its repository or
- * the user's home, and in no folder above that anybody may write to.
+ * Finds the project's file. Ignores files of other users. The search stops at the top of the repository and at the
+ * user's home, and enters no parent folder that anybody may write to.
  */
 function findProjectFile(cwd: string, home: string): string | null {
   for (let folder = cwd; ; folder = path.dirname(folder)) {
@@ -96,7 +96,7 @@ function isWorldWritable(folder: string): boolean {
   return ((fs.statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o002) !== 0
 }
 
-/** Opened so that neither a link is followed nor a pipe waited for, and judged by what was opened. */
+/** Opens the file without following a link or waiting for a pipe, and checks the opened descriptor. */
 function readProjectText(file: string): string {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants
   try {
@@ -105,7 +105,7 @@ function readProjectText(file: string): string {
       const stat = fs.fstatSync(fd)
       if (!stat.isFile()) throw unusableFile(file, 'it is no regular file')
       if (!isTrustedOwner(stat.uid)) throw unusableFile(file, 'it belongs to somebody else')
-      // One byte more, because it may have grown since.
+      // Reads one byte more than allowed, because the file may have grown since.
       const bytes = Buffer.alloc(MAX_PROJECT_FILE_SIZE + 1)
       const length = fs.readSync(fd, bytes, 0, bytes.length, 0)
       if (length > MAX_PROJECT_FILE_SIZE) throw unusableFile(file, 'it is larger than 64 KB')
@@ -136,10 +136,13 @@ function describePosition(cause: unknown): string {
   return cause instanceof Error && 'line' in cause && 'column' in cause ? `:${cause.line}:${cause.column}` : ''
 }
 
-/** Sets a key in the user's own file, or removes it with null. Comments, order and all other keys stay. Answers the file's path. */
+/**
+ * Sets a key in the user's own file, or removes it with null. Keeps comments, order and all other keys. Returns the
+ * file's path.
+ */
 export async function writeUserKey(env: NodeJS.ProcessEnv, key: KeyName, value: string | null): Promise<string> {
   const file = locateFiles(env, '/').user
-  // A file that cannot be read is not written to.
+  // Refuses to write to a file that cannot be read.
   const before = (await readUserFile({ ...env, ONESHOT_CONFIG: file }, { mayBeAbsent: true })) ?? {}
   const { [key]: _, ...others } = before
   const expected = value === null ? others : { ...others, [key]: toTomlValue(key, value) }
@@ -156,7 +159,7 @@ function toTomlValue(key: KeyName, value: string): string | boolean {
   return typeof KEYS[key].fallback === 'boolean' ? KEYS[key].read(value) === true : value
 }
 
-/** Keys of ours stand before the first table. */
+/** Inserts a new key before the first table. */
 function setKey(text: string, key: KeyName, line: string | null): string {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
   const firstTable = lines.findIndex(known => /^\s*\[/.test(known))
@@ -171,7 +174,7 @@ function setKey(text: string, key: KeyName, line: string | null): string {
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`
 }
 
-/** Whole or not at all. A link to a folder of settings stays a link; the permissions stay as they were. */
+/** Replaces the file atomically. A link stays a link; the permissions stay unchanged. */
 function replaceUserFile(file: string, text: string): void {
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
   const stat = fs.statSync(file, { throwIfNoEntry: false })

@@ -1,27 +1,27 @@
 import type { Duration } from '../../lib/time.ts'
 
-/** A configuration key as data. Validation, help, completion and the reference are made from it. */
+/** A configuration key as data. Validation, help, completion and the reference are generated from it. */
 export interface Key<T> {
   readonly variable: string
   readonly fallback: T
   readonly summary: string
-  /** Ends the sentence "it must be …". */
+  /** Completes the sentence "it must be …". */
   readonly allowed: string
   readonly choices?: readonly string[]
-  /** Not to be set by a project's file: whoever clones it has not chosen it. */
+  /** True when a project's file must not set it: a person who clones a project has not chosen its settings. */
   readonly isPersonal?: boolean
   /**
-   * What counts where a project's file sets it as well: whoever clones a project has not chosen its file, so it may only
-   * take rights and limits away. Without this the project's value counts.
+   * Combines the user's value with the project's. A person who clones a project has not chosen its file, so the file
+   * may only reduce rights and limits. Without this function, the project's value wins.
    */
   readonly withProject?: (own: T, project: T) => T
-  /** Undefined when the text is not allowed. */
+  /** Returns undefined when the text is not allowed. */
   readonly read: (text: string) => T | undefined
-  /** The value as it would be written in a file. */
+  /** Returns the value in the syntax of a config file. */
   readonly show: (value: T) => string
 }
 
-/** A duration as one would write it. */
+/** Returns a duration in the syntax of a config file. */
 export function showDuration(duration: Duration): string {
   if (duration % 1000 !== 0) return `${duration}ms`
   const units = [
@@ -40,7 +40,7 @@ export function showDuration(duration: Duration): string {
   return text === '' ? '0s' : text
 }
 
-/** The lesser of two limits; null means none. */
+/** Returns the smaller of two limits; null means no limit. */
 export function smallerLimit(userLimit: number | null, projectLimit: number | null): number | null {
   if (userLimit === null || projectLimit === null) return userLimit ?? projectLimit
   return Math.min(userLimit, projectLimit)

@@ -141,7 +141,7 @@ export function isKeyName(text: string): text is KeyName {
   return Object.hasOwn(KEYS, text)
 }
 
-/** A value as it would be written in a file; empty for one that is not set. */
+/** Returns a value in the syntax of a config file; empty for a value that is not set. */
 export function showValue(key: KeyName, value: unknown): string {
   return (KEYS[key] as Key<unknown>).show(value)
 }
@@ -151,7 +151,7 @@ function readBoolean(text: string): boolean | undefined {
   return /^(false|no|off|0)$/i.test(text) ? false : undefined
 }
 
-/** Refuses a name that cannot be one, and offers the nearest that can. */
+/** Refuses an invalid name, and suggests the nearest valid one. */
 export function assertTaskName(name: string, command = '--name'): void {
   if (isTaskName(name)) return
   throw refusal(

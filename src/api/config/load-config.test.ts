@@ -29,7 +29,7 @@ const UNTOLD = {
   'notify-restarts': { value: 3, origin: 'default', where: null },
 }
 
-test('without any source the defaults hold', async () => {
+test('loadConfig returns the defaults without any source', async () => {
   expect(await load()).toEqual({
     agent: { value: null, origin: 'default', where: null },
     autonomy: { value: 'full', origin: 'default', where: null },
@@ -104,7 +104,7 @@ test.each([
     'did you mean ntfy?',
   ],
   ['agent = ', /^.*config\.toml:1:\d+ is not TOML: /, /key = "value"/],
-])('the user file %j is refused by key, file and what is allowed', async (text, message, hint) => {
+])('the refusal of the user file %j names the key, the file and the allowed values', async (text, message, hint) => {
   fs.writeFileSync(userFile, text)
   const asPattern = expect.stringMatching(hint)
   await expect(load()).rejects.toMatchObject({
@@ -114,19 +114,19 @@ test.each([
   })
 })
 
-test('a bad variable is called by its own name', async () => {
+test('the refusal of a bad variable names the variable', async () => {
   await expect(load({ env: { ONESHOT_MAX_TIME: 'soon' } })).rejects.toMatchObject({
     code: 'config-invalid',
     message: 'ONESHOT_MAX_TIME cannot be "soon": it must be a duration such as 90s, 30m or 5h, or none',
   })
 })
 
-test('a bad override is refused, even when the value is missing', async () => {
+test('loadConfig refuses a bad override, even when the value is missing', async () => {
   await expect(load({ overrides: ['agent'] })).rejects.toMatchObject({ message: '-c agent sets no value' })
   await expect(load({ overrides: ['agentt=x'] })).rejects.toMatchObject({ hint: 'did you mean agent?' })
 })
 
-test('a folder in place of a config file is refused, not skipped', async () => {
+test('loadConfig refuses a folder in place of a config file, and does not skip it', async () => {
   fs.mkdirSync(path.join(project, '.oneshot.toml'))
   await expect(load()).rejects.toMatchObject({
     code: 'config-invalid',
@@ -134,7 +134,7 @@ test('a folder in place of a config file is refused, not skipped', async () => {
   })
 })
 
-test('what runs or sends something is set by yourself, never by a project', async () => {
+test('only the user sets keys that run or send something, never a project', async () => {
   for (const text of [
     'on-exit = "reboot"',
     'on-exit-shell = "reboot"',

@@ -7,18 +7,18 @@ import { refuseProjectKey, type Origin, readEnvironment, readOverrides, readTabl
 export interface Setting<T> {
   readonly value: T
   readonly origin: Origin
-  /** The variable or file it was set in; null for a default. */
+  /** The variable or file that sets it; null for a default. */
   readonly where: string | null
 }
 
 export type Config = { readonly [K in KeyName]: Setting<ValueOf<K>> }
 
-/** The effective configuration. Every source is checked in full, even where a stronger one overrules it. */
+/** Loads the effective configuration. Validates every source completely, even if a stronger one overrides it. */
 export async function loadConfig(from: {
   env: NodeJS.ProcessEnv
   cwd: string
   overrides: readonly string[]
-  /** The project's file is somebody else's, and must have no say. */
+  /** Ignores the project's file, because it belongs to somebody else. */
   withoutProject?: boolean
 }): Promise<Config> {
   const { env, cwd, overrides, withoutProject = false } = from

@@ -3,16 +3,16 @@ import type { Refusal } from '../../lib/errors.ts'
 import { refusal } from '../contract/problems.ts'
 import { isKeyName, KEY_NAMES, KEYS, type KeyName } from './keys.ts'
 
-/** Where a value was set, from the strongest to the weakest. */
+/** The kinds of sources, from the strongest to the weakest. */
 export type Origin = 'option' | 'environment' | 'project' | 'user' | 'default'
 
-/** One place where keys were set, already checked. */
+/** The validated keys of one source. */
 export interface Source {
   readonly origin: Origin
   readonly values: ReadonlyMap<KeyName, { readonly value: unknown; readonly where: string }>
 }
 
-/** `-c key=value`; the last one counts. */
+/** Reads `-c key=value` options; the last one wins. */
 export function readOverrides(overrides: readonly string[]): Source {
   const pairs = overrides.map(text => {
     const equals = text.indexOf('=')
@@ -25,7 +25,7 @@ export function readOverrides(overrides: readonly string[]): Source {
   return collectSource('option', pairs)
 }
 
-/** An empty variable counts as not set. */
+/** Reads the variables; an empty variable counts as not set. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Source {
   const pairs = KEY_NAMES.flatMap(key => {
     const { variable } = KEYS[key]
@@ -44,7 +44,7 @@ function isUserOnly(key: KeyName): boolean {
   return (KEYS[key] as { isPersonal?: boolean }).isPersonal === true
 }
 
-/** Cloning something must not be enough to have commands run or anything sent. */
+/** Refuses a key in a project's file: a clone alone must not make oneshot run commands or send anything. */
 export function refuseProjectKey(key: string, where: string): Refusal {
   return refusal(
     'config-invalid',

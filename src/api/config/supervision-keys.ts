@@ -42,7 +42,7 @@ const RESTART_MAX_DELAY: Key<Duration> = {
   show: showDuration,
 }
 
-/** Each agent has a patience of its own. */
+/** Stands for the agent's own silence limit. */
 export const AGENT_DEFAULT = 'agent'
 
 const SILENCE: Key<Duration | null | typeof AGENT_DEFAULT> = {
@@ -97,7 +97,7 @@ const MAX_OUTPUT: Key<number | null> = {
   show: value => (value === null ? 'none' : formatBytes(value).replace(/ (.)B?$/, '$1')),
 }
 
-/** How sessions are seen through. */
+/** Keys that control the supervision of sessions. */
 export const SUPERVISION_KEYS = {
   'max-restarts': MAX_RESTARTS,
   'restart-window': RESTART_WINDOW,
@@ -110,7 +110,7 @@ export const SUPERVISION_KEYS = {
   'max-output': MAX_OUTPUT,
 } as const
 
-/** Agents are given a quarter of an hour at most. */
+/** Returns the duration for a comparison; no agent's own silence limit exceeds a quarter of an hour. */
 function toDuration(value: Duration | null | typeof AGENT_DEFAULT): Duration | null {
   return value === AGENT_DEFAULT ? 900_000 : value
 }

@@ -1,22 +1,22 @@
-/** An agent's program, for people who have to get it. */
+/** An agent's program, with the facts that people need to install it. */
 export interface AgentProgram {
   readonly kind: string
   readonly program: string
   /** The command that installs it. */
   readonly install: string
-  /** How to log in. */
+  /** The command or steps to log in. */
   readonly login: string
-  /** The versions we tried it with, oldest first. */
+  /** The versions that we tried, oldest first. */
   readonly tried: readonly string[]
 }
 
-/** Its newer releases want Node 22, under a name of their own. */
+/** Newer releases of pi need Node 22 and have another package name. */
 const PI =
   Number(process.versions.node.split('.')[0]) >= 22
     ? '@earendil-works/pi-coding-agent'
     : '@mariozechner/pi-coding-agent'
 
-/** The agents a prompt can be given to, in the order they are looked for on PATH. */
+/** The agents that accept a prompt, in the order of the search on PATH. */
 export const AGENT_PROGRAMS: readonly AgentProgram[] = [
   {
     kind: 'claude',
@@ -55,8 +55,8 @@ export const AGENT_PROGRAMS: readonly AgentProgram[] = [
   },
 ]
 
-/** Every kind `--agent` accepts. */
+/** Every kind that `--agent` accepts. */
 export const AGENT_KINDS: readonly string[] = [...AGENT_PROGRAMS.map(agent => agent.kind), 'demo', 'command']
 
-/** Our own programs that have others work: they are not asked for by `--agent`. */
+/** oneshot's own programs that direct agents; `--agent` does not accept them. */
 export const LOOP_KINDS: readonly string[] = ['ralph', 'build']

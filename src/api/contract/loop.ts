@@ -2,51 +2,57 @@ import type { Refusal } from '../../lib/errors.ts'
 import type { SessionView } from './responses.ts'
 import type { LoopSpec } from '../../core/loop/spec.ts'
 
-/** A loop as every front shows it. Times are ISO 8601, durations seconds. Fields are added, never renamed or removed. */
+/**
+ * A loop as every client shows it. Times are ISO 8601, durations seconds. Fields are added, never renamed or removed.
+ */
 export interface LoopView {
-  /** Of its session. */
+  /** The name of its session. */
   readonly name: string
   readonly id: string
   readonly cwd: string
   readonly phase: SessionView['phase']
   readonly outcome: SessionView['outcome']
   readonly reason: string | null
-  /** `planning`: the list is being made. `review`: it is, and a person looks at it. */
+  /** `planning`: an agent writes the list. `review`: a person reviews the list. */
   readonly stage: 'beginning' | 'planning' | 'review' | 'working' | 'landing' | 'ended'
   /** The file; null for the project's task tracker. */
   readonly list: string | null
-  /** What must pass for a task to be done, and why it is this; null when nothing is run. */
+  /** The command that must pass before a task is done, and the reason for its choice; null when the loop runs none. */
   readonly check: { readonly line: string; readonly why: string } | null
-  /** Who works. */
+  /** The kind of the agents that work. */
   readonly agent: string
-  /** How many may be at work at a time, and how many for now; null where one after the other works right here. */
+  /**
+   * The maximum number of agents at a time, and in `width` the current one; null when one agent after the other works
+   * in the checkout itself.
+   */
   readonly parallel: number | null
   readonly width: number
-  /** Where they are limited, those since a person last asked to go on. */
+  /** If the loop has a limit, the iterations since a person last continued it. */
   readonly iterations: number
   readonly maxIterations: number | null
-  /** Where merged work is kept; null where it happens right here. */
+  /** The branch of merged work; null when the agents work in the checkout itself. */
   readonly branch: string | null
   readonly landedAt: string | null
-  /** `starting`, `resting` and `working` are all at work. */
+  /** `starting`, `resting` and `working` all count as in progress. */
   readonly counts: Readonly<Record<LoopTaskState, number>>
   readonly spent: SessionView['spent']
   readonly createdAt: string
   readonly endedAt: string | null
-  /** An estimate by the tasks that are done; null while it would be a guess, and when nothing goes on. */
+  /** An estimate from the finished tasks; null while there is too little evidence, and when the loop does not run. */
   readonly secondsLeft: number | null
   readonly tasks: readonly LoopTaskView[]
-  /** What is wrong beside the tasks, one sentence each. */
+  /** Problems beside the tasks, one sentence each. */
   readonly notes: readonly string[]
-  /** The one command that comes next; null when there is nothing to do. */
+  /** The next command for the user; null when there is nothing to do. */
   readonly next: string | null
-  /** Another that makes sense now: what is merged may land before all is done. */
+  /** Another useful command: merged work may land before all tasks are done. */
   readonly also: string | null
 }
 
 /**
- * `open`: not begun, or to be tried again. `starting`: its agent is being started. `working`, `resting` (for a limit), `checking` (its work is looked at), `merging`: at work.
- * `paused`: it was, and the loop does not run. `blocked`: set aside for a person.
+ * `open`: not begun, or waiting for another try. `starting`: the loop starts its agent. In progress are also `working`,
+ * `resting` (the agent waits for a limit), `checking` (the loop checks its work) and `merging`. `paused`: in progress,
+ * but the loop does not run. `blocked`: the task waits for a person.
  */
 export const LOOP_TASK_STATES = [
   'done',
@@ -63,40 +69,43 @@ export const LOOP_TASK_STATES = [
 export type LoopTaskState = (typeof LOOP_TASK_STATES)[number]
 
 export interface LoopTaskView {
-  /** Its place in the list, or the tracker's id. */
+  /** The position in the list, or the tracker's id. */
   readonly id: string
   readonly title: string
   readonly state: LoopTaskState
   readonly tries: number
-  /** What shows that it is done, or why it is not; null where there is nothing to tell. */
+  /** The evidence that the task is done, or the reason that it is not; null without either. */
   readonly evidence: string | null
   /**
-   * Of a task that is done or being merged. `checked`: its check passed. `changed`: files changed, and no check passed. Null: neither, as for
-   * a box that somebody ticked.
+   * For a task that is done or merging. `checked`: its check passed. `changed`: files changed, and no check passed.
+   * Null: neither, as for a box that somebody ticked.
    */
   readonly proof: 'checked' | 'changed' | null
   /** The author of a task that was added while the loop ran, such as `the agent of task 2`; null for all others. */
   readonly addedBy: string | null
   /** The session of its last iteration. */
   readonly session: string | null
-  /** Where the work on it is; null where that is right here, or is merged and cleared away. */
+  /**
+   * The branch of its work; null when the agent works in the checkout itself, or the work is merged and the branch
+   * removed.
+   */
   readonly branch: string | null
-  /** Null where the agent does not tell it. */
+  /** Null when the agent does not report it. */
   readonly costUsd: number | null
-  /** Worked on, checks and merges included. */
+  /** Working time, including checks and merges. */
   readonly seconds: number
-  /** The ids of the tasks that come before it. */
+  /** The ids of the tasks that must come before it. */
   readonly after: readonly string[]
 }
 
-/** What a loop would find where it is asked for; the refusal says what was looked for in vain. */
+/** The findings of a loop's preflight; a refusal says what is missing. */
 export interface PreflightView {
-  /** Null where there is no git repository. */
+  /** Null outside a git repository. */
   readonly repository: { readonly branch: string | null; readonly hasCommit: boolean; readonly isClean: boolean } | null
   readonly list: ListView | Refusal
-  /** What the project is tested with; null when that could not be told. */
+  /** The project's test command; null when oneshot found none. */
   readonly check: { readonly line: string; readonly why: string } | null
-  /** Patterns of paths to protect or to allow that match no file so far. */
+  /** Patterns of protected or allowed paths that match no file so far. */
   readonly unmatched?: readonly string[]
 }
 
@@ -104,7 +113,7 @@ export interface ListView {
   /** Relative to the folder; null for the project's task tracker. */
   readonly file: string | null
   readonly tasks: readonly { readonly id: string; readonly title: string; readonly isDone: boolean }[]
-  /** What is wrong with it, one sentence each. */
+  /** Problems of the list, one sentence each. */
   readonly objections: readonly string[]
 }
 
@@ -112,29 +121,29 @@ export interface ListView {
 export interface RetriedView {
   readonly name: string
   readonly task: { readonly id: string; readonly title: string }
-  /** The branch with what was made of it before, which is not gone on with; null where there is none. */
+  /** The branch of the earlier work, which the next try does not use; null without one. */
   readonly left: string | null
 }
 
-/** What was brought into the user's checkout. */
+/** The result of a landing in the user's checkout. */
 export interface LandedView {
   readonly name: string
   readonly branch: string
-  /** What it was brought into; null where no branch is checked out. */
+  /** The branch that received the work; null for a detached HEAD. */
   readonly into: string | null
   readonly commit: string
-  /** The branch was only moved on; else there is a merge. */
+  /** True for a fast-forward; false for a merge commit. */
   readonly isForward: boolean
-  /** False when all of it had been there before. */
+  /** False when the branch already contained all of it. */
   readonly isNews: boolean
   readonly tasks: readonly { readonly id: string; readonly title: string }[]
-  /** Boxes that were ticked now. */
+  /** Number of boxes that the landing ticked. */
   readonly marked: number
-  /** Why its worktree is still there; null when it is gone. */
+  /** The reason that its worktree still exists; null when it is removed. */
   readonly kept: string | null
-  /** Nothing was done: it is told what would be. */
+  /** True when nothing was changed and the view describes what a landing would do. */
   readonly isDryRun: boolean
 }
 
-/** What a loop is asked for: the one argument of its program, as JSON. */
+/** The one argument of the loop's program, as JSON. */
 export type LoopRequest = LoopSpec

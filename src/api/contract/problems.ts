@@ -1,6 +1,6 @@
 import { Refusal } from '../../lib/errors.ts'
 
-/** Everything we may refuse, with the exit code a command line answers it with. */
+/** All codes of refusals, each with the exit code of the command line. */
 export const PROBLEMS = {
   usage: 2,
   'name-invalid': 2,
@@ -63,7 +63,7 @@ export interface Problem {
   readonly hint?: string
 }
 
-/** A refusal whose code is in the catalogue. Fronts and the daemon refuse with this; drivers know only `Refusal`. */
+/** Creates a refusal with a code of the catalogue. Clients and the daemon use this; drivers know only `Refusal`. */
 export function refusal(code: ProblemCode, message: string, hint?: string): Refusal {
   return new Refusal(code, message, hint)
 }

@@ -19,7 +19,7 @@ const nonEmpty = z.string().check(z.minLength(1))
 const count = z.int().check(z.gte(0), z.lte(1_000_000))
 const duration = z.int().check(z.gte(0), z.lte(LONGEST_DURATION))
 
-/** What the daemon accepts, checked where it arrives. */
+/** The daemon validates each request with these schemas when it arrives. */
 const runFields = {
   cwd: nonEmpty,
   env: z.record(z.string(), z.string()),

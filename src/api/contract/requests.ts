@@ -1,26 +1,26 @@
-/** What `run` asks for. The front resolves configuration; the daemon checks the rest. */
+/** The request of `run`. The client resolves the configuration; the daemon checks the rest. */
 export interface RunRequest {
   /** An agent's kind, or `command` for any program. */
   readonly agent: string
-  /** For `command` the program and its arguments; for an agent, arguments handed to it unchanged. */
+  /** For `command`, the program and its arguments; for an agent, arguments that it receives unchanged. */
   readonly argv: readonly string[]
   /** Base64, because a prompt may hold any bytes. Absent for commands. */
   readonly prompt?: string
-  /** The task's name; made up from the prompt when absent. */
+  /** The task's name; generated from the prompt when absent. */
   readonly name?: string
-  /** Nobody chose that name: while a live session has it, it gets a number. */
+  /** The client generated the name: the daemon adds a number while a live session has it. */
   readonly isNameMadeUp?: true
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** The permissions that files made by the work do not get. Absent: the usual 022. */
+  /** The permissions that new files do not get. Absent: 022. */
   readonly umask?: number
   /** Absent: the agent's own default. */
   readonly mode?: 'headless' | 'tty'
   /** Milliseconds; null for no limit. */
   readonly maxTime: number | null
-  /** How a dead attempt is followed by another. Absent, in whole or in part: the usual. */
+  /** The restart policy. The daemon fills absent fields with the defaults. */
   readonly restart?: {
-    /** `failure`: a command that fails is started again, too. */
+    /** `failure`: a failed command is restarted, too. */
     readonly on?: 'crash' | 'failure'
     readonly limit?: number
     readonly window?: number
@@ -28,18 +28,18 @@ export interface RunRequest {
     readonly nextDelay?: number
     readonly maxDelay?: number
   }
-  /** Milliseconds; null for ever. Absent: the usual, for silence the agent's own. */
+  /** Milliseconds; null for no limit. Absent: the default; for silence, the agent's own. */
   readonly patience?: {
     readonly silence?: number | null
-    /** 0: a usage limit is not waited for. */
+    /** 0: the session does not wait for a usage limit. */
     readonly limit?: number | null
     readonly absence?: number | null
   }
-  /** Bytes that its processes may use together. Absent: no limit. */
+  /** Bytes of memory that its processes may use together. Absent: no limit. */
   readonly memory?: number
   /** Bytes that all its attempts may write together; null for no limit. Absent: 1 GB. */
   readonly maxOutput?: number | null
-  /** How its work is saved. Absent, in whole or in part: the usual. */
+  /** The checkpoint options. The daemon fills absent fields with the defaults. */
   readonly saving?: {
     readonly mode?: 'ref' | 'branch' | 'off'
     /** Milliseconds. */
@@ -51,39 +51,39 @@ export interface RunRequest {
     /** True: oneshot also saves other repositories in the working tree. */
     readonly nested?: boolean
   }
-  /** More restarts than this within an hour are told to the owner. */
+  /** More restarts than this within an hour send a notification. */
   readonly alertAfter?: number
-  /** How much the agent may do without asking. Absent: full. */
+  /** The actions that the agent may take without asking. Absent: full. */
   readonly autonomy?: 'full' | 'edits' | 'ask'
-  /** The agent's own names for these. */
+  /** Model and effort, by the agent's own names. */
   readonly model?: string
   readonly effort?: string
-  /** What the session may use up in all. Absent: no limit. */
+  /** The total budget of the session. Absent: no limit. */
   readonly limits?: { readonly usd?: number; readonly tokens?: number; readonly turns?: number }
-  /** A conversation of the agent's to go on with, by its own id. */
+  /** The agent's own id of a conversation to continue. */
   readonly thread?: string
-  /** What must be shown before the work is called done: that git shows some, that a line for a shell passes. */
+  /** The proof that the session needs to end as done: changes that git shows, and a shell line that passes. */
   readonly verify?: { readonly git: boolean; readonly check: string | null }
-  /** A program and its arguments, to be run whenever the session has ended. */
+  /** A program and its arguments that run after each end of the session. */
   readonly onExit?: readonly string[]
-  /** The terminal it is asked for on, for a bell. */
+  /** The terminal of the request, for a bell. */
   readonly tty?: string
-  /** False: no files about it in its project. Absent: there are. */
+  /** False: oneshot writes no files about the session into its project. Absent: true. */
   readonly projectFiles?: boolean
-  /** True: its user agrees that bd is run where its project has `.beads`. Absent: it is not run. */
+  /** True: the user agrees that oneshot runs bd if the project has `.beads`. Absent: oneshot does not run it. */
   readonly beads?: boolean
   /**
-   * The session it is started by, which it does not outlive. `key` is the starter's own name for it: the same one again is not a
-   * second session.
+   * The session that starts this one; this one ends with it. `key` is the starter's own name for it: a repeated request
+   * with the same key starts no second session.
    */
   readonly parent?: { readonly id: string; readonly key: string }
 }
 
-/** How a session is taken up again. */
+/** The changes that a resume makes. */
 export interface ResumeRequest {
-  /** Variables that are different from now on, such as a key that had expired. */
+  /** Variables with new values, such as a key that had expired. */
   readonly env?: Readonly<Record<string, string>>
-  /** Where its project is by now, when it was moved. */
+  /** The new folder of a project that was moved. */
   readonly cwd?: string
 }
 
@@ -92,13 +92,13 @@ export interface RenameRequest {
 }
 
 export interface SendRequest {
-  /** The sender's own name for this message: the same one again is not a second message. */
+  /** The sender's own name for this message: a repeated request with the same key creates no second message. */
   readonly key: string
   /** Base64. */
   readonly text: string
 }
 
-/** Names pieces of a session's work, or says how they stand. */
+/** Adds tasks to a session, or changes their state. */
 export type TasksRequest =
   | { readonly action: 'add'; readonly titles: readonly string[] }
   | { readonly action: 'open' | 'doing' | 'done'; readonly ids: readonly string[] }
@@ -106,53 +106,56 @@ export type TasksRequest =
 export interface CleanRequest {
   /** Ids of ended sessions to remove with all their files. */
   readonly ids: readonly string[]
-  /** Their checkpoints go from git as well. */
+  /** Also removes their checkpoints from git. */
   readonly checkpoints?: true
 }
 
 export interface NotifyTestRequest {
-  /** A channel's name; absent for all of them. */
+  /** A channel's name; absent for all channels. */
   readonly channel?: string
-  /** The terminal it is asked for on, for a bell. */
+  /** The terminal of the request, for a bell. */
   readonly tty?: string
 }
 
-/** Where a checkpoint is brought back to. */
+/** The destination of a restore. */
 export interface RestoreRequest {
-  /** Its number. */
+  /** The number of the checkpoint. */
   readonly checkpoint: number
-  /** Into the working tree itself, in the place of what is there, which is saved first. */
+  /** Restores into the working tree itself, and saves its state first. */
   readonly here?: true
-  /** Else onto this new branch … */
+  /** Otherwise, restores onto this new branch … */
   readonly branch?: string
   /** … and into a new worktree at this absolute path. */
   readonly worktree?: string
 }
 
-/** Brings back what was kept of a session that nobody here knows of. */
+/** Restores a checkpoint of a session that this daemon does not know. */
 export interface RestoreSavedSessionRequest extends RestoreRequest {
-  /** Whose, as they are named in the repository. */
+  /** The session's id and name in the repository. */
   readonly sessionId: string
   readonly name: string
-  /** In the repository of this folder. */
+  /** A folder in the repository. */
   readonly cwd: string
   readonly umask: number
 }
 
-/** Goes on here with a session of which only its checkpoints are left. */
+/** Continues a session here of which only the checkpoints are left. */
 export interface ImportRequest {
-  /** Whose, as they are named in the repository. */
+  /** The session's id and name in the repository. */
   readonly sessionId: string
   readonly name: string
-  /** Only tell what would be done. */
+  /** Only returns the preview. */
   readonly dryRun?: true
-  /** The remote that it is claimed on, so that no other machine continues it as well; also from one that has claimed it. */
+  /**
+   * The remote on which to claim the session, so that no other machine continues it as well; `isTakeOver` takes it from
+   * a machine that has claimed it.
+   */
   readonly claim?: { readonly remote: string; readonly isTakeOver: boolean }
-  /** The rest was written down with them. */
+  /** The local options; the checkpoint record holds the rest. */
   readonly run: Omit<RunRequest, 'agent' | 'argv' | 'prompt' | 'name' | 'thread' | 'parent'>
 }
 
 export interface StopRequest {
-  /** Kill it without asking it first. */
+  /** Kills the session without asking it to end first. */
   readonly now?: true
 }

@@ -1,12 +1,12 @@
 /** CPU time and memory that the processes of a session use. */
 export interface UsageView {
   readonly processes: number
-  /** Processor time of those that live. */
+  /** Processor time of the live processes. */
   readonly cpuSeconds: number
   readonly memoryBytes: number
 }
 
-/** A session as every front shows it. Times are ISO 8601. Fields are added, never renamed or removed. */
+/** A session as every client shows it. Times are ISO 8601. Fields are added, never renamed or removed. */
 export interface SessionView {
   /** The tmux session's name: `<agent>-<task>`. */
   readonly name: string
@@ -18,18 +18,18 @@ export interface SessionView {
   readonly mode: 'headless' | 'tty'
   readonly phase: 'starting' | 'running' | 'resting' | 'blocked' | 'stopping' | 'ended'
   readonly outcome: 'done' | 'failed' | 'stopped' | 'gave-up' | null
-  /** One sentence with the evidence: why it is in this phase or how it ended. */
+  /** The reason for this phase or end, one sentence with the evidence. */
   readonly reason: string | null
-  /** The same in one word, such as crash, silence, rate-limit or login; null while all is well, and when it is done. */
+  /** The reason in one word, such as crash, silence, rate-limit or login; null without trouble, and when it is done. */
   readonly trouble: string | null
   /** The prompt's first line, or the command. */
   readonly title: string
   readonly cwd: string
-  /** The id of the session it was started by, such as a Ralph loop; null for one that a person has started. */
+  /** The id of the session that started it, such as a Ralph loop; null when a person started it. */
   readonly parent: string | null
   readonly attempt: number
   readonly restarts: number
-  /** The agent's process, null when none lives. */
+  /** The agent's process; null when none is alive. */
   readonly pid: number | null
   readonly exitCode: number | null
   readonly signal: string | null
@@ -37,11 +37,11 @@ export interface SessionView {
   readonly thread: string | null
   readonly autonomy: 'full' | 'edits' | 'ask'
   readonly model: string | null
-  /** What it is at: a tool that runs, or what it tries again after. */
+  /** The current activity: a running tool, or the error after which the agent tries again. */
   readonly activity: string | null
-  /** Messages so far, the prompt included, and how many of them the agent has read. */
+  /** Number of messages including the prompt, and number of messages that the agent has read. */
   readonly messages: { readonly accepted: number; readonly confirmed: number }
-  /** Used up by all attempts together. */
+  /** The usage of all attempts together. */
   readonly spent: {
     readonly turns: number
     readonly inputTokens: number
@@ -54,61 +54,64 @@ export interface SessionView {
     readonly number: number
     readonly at: string
     readonly trigger: string
-    /** What is not in it, and why: sentences. */
+    /** Omitted parts with the reason, one sentence each. */
     readonly leftOut: readonly string[]
   } | null
-  /** Whether another one is being made, or will be. */
+  /** True when another checkpoint is being saved or requested. */
   readonly isSaving: boolean
-  /** Why the last one could not be made; null when it could. */
+  /** The reason that the last checkpoint failed; null when it succeeded. */
   readonly checkpointTrouble: string | null
-  /** The remote that they are pushed to, the newest one that is there, and why no newer one is; null when none is wanted. */
+  /**
+   * The remote, the newest pushed checkpoint, and the reason that no newer one is there; null when the session does not
+   * push.
+   */
   readonly push: {
     readonly remote: string
     readonly number: number | null
     readonly trouble: string | null
-    /** What is in the way there, and under which name the checkpoints are pushed instead. */
+    /** The obstacle on the remote, and the other name under which oneshot pushes the checkpoints. */
     readonly note?: string
   } | null
-  /** The pieces of its work. */
+  /** Number of its tasks. */
   readonly tasks: { readonly open: number; readonly done: number }
   readonly createdAt: string
   readonly startedAt: string | null
   readonly endedAt: string | null
   readonly lastOutputAt: string | null
-  /** When a resting session goes on. */
+  /** The time at which a resting session continues. */
   readonly until: string | null
-  /** When the time limit ends it. */
+  /** The time at which the time limit ends it. */
   readonly deadline: string | null
 }
 
-/** What was found of a session, and what resuming it would do. */
+/** The findings about a session, and the effect that a resume would have. */
 export interface ResumePreview {
   /** One sentence each. */
   readonly found: readonly string[]
   readonly next: string
-  /** Where the work comes from elsewhere: all that the agent would be given to read, whole. */
+  /** For work from elsewhere: the complete texts that the agent would read. */
   readonly texts?: {
     readonly messages: readonly string[]
     readonly lastWords: string
     readonly tasks: readonly string[]
-    /** The check that would be run. */
+    /** The check that would run. */
     readonly check: string | null
   }
 }
 
-/** Something for the agent to read. */
+/** A message for the agent. */
 export interface MessageView {
   /** 1 is the prompt. */
   readonly number: number
   readonly state: 'accepted' | 'delivered' | 'confirmed'
-  /** Its first line. */
+  /** The first line of the message. */
   readonly gist: string
   readonly acceptedAt: string
   readonly deliveredAt: string | null
   readonly confirmedAt: string | null
 }
 
-/** The working tree of a session as it was at one moment. */
+/** The state of a session's working tree at one moment. */
 export interface CheckpointView {
   readonly number: number
   readonly at: string
@@ -116,45 +119,48 @@ export interface CheckpointView {
   readonly trigger: string
   readonly attempt: number
   readonly commit: string
-  /** What HEAD was then; null in a repository without a commit. */
+  /** The commit of HEAD at that moment; null in a repository without a commit. */
   readonly head: string | null
-  /** Against the one before. */
+  /** Changes since the previous checkpoint. */
   readonly files: number
   readonly added: number
   readonly removed: number
-  /** What is not in it, and why. */
+  /** Omitted parts with the reason. */
   readonly leftOut: readonly string[]
 }
 
-/** What became of a checkpoint that was brought back. */
+/** The result of a restore. */
 export interface RestoredView {
   readonly checkpoint: CheckpointView
-  /** Null when it is in the working tree itself. */
+  /** Null when the files are in the working tree itself. */
   readonly branch: string | null
   readonly worktree: string | null
-  /** What was in the working tree before; null when that was not touched. */
+  /** The state of the working tree before; null when the restore did not change it. */
   readonly before: CheckpointView | null
-  /** How many files are different from before in the working tree; null when that was not touched. */
+  /** Number of files in the working tree that differ from before; null when the restore did not change it. */
   readonly files: number | null
-  /** What could not be brought back: sentences. */
+  /** Parts that could not be restored, one sentence each. */
   readonly missing: readonly string[]
 }
 
-/** A piece of a session's work. */
+/** A task of a session. */
 export interface TaskView {
-  /** Of its source: a number, a few letters, or an issue's id. */
+  /** The id in its source: a number, a few letters, or an issue's id. */
   readonly id: string
   readonly title: string
   readonly state: 'open' | 'doing' | 'done'
-  /** Who named it: the agent in its own plan, a person (or the agent) by `oneshot tasks`, or the project's task tracker. */
+  /**
+   * The origin of the task: the agent's own plan, a person (or the agent) with `oneshot tasks`, or the project's task
+   * tracker.
+   */
   readonly source: 'agent' | 'user' | 'beads'
 }
 
-/** Something that became true of a session. Kinds and details are added, never renamed or removed. */
+/** An event of a session. Kinds and details are added, never renamed or removed. */
 export interface EventView {
   readonly at: string
   readonly type: string
-  /** The same as a sentence. */
+  /** The event as a sentence. */
   readonly text: string
   readonly details: Readonly<Record<string, unknown>>
 }
@@ -168,26 +174,26 @@ export interface DaemonView {
   readonly sessions: { readonly live: number; readonly ended: number }
 }
 
-/** A channel of the user's, as `notify list` tells it. Nothing secret is in it. */
+/** A channel of the user as `notify list` shows it, without secrets. */
 export interface ChannelView {
   readonly name: string
   readonly type: string
   readonly events: readonly string[]
-  /** The rest of its settings, secrets hidden. */
+  /** The other settings, with masked secrets. */
   readonly settings: Readonly<Record<string, string>>
-  /** Notices that wait for it, and when the next is tried. */
+  /** Number of waiting notices, and the time of the next try. */
   readonly pending: number
   readonly nextAt: string | null
   readonly deliveredAt: string | null
-  /** What went wrong last, unless something went well since. */
+  /** The last failure, unless a delivery has succeeded since. */
   readonly failedAt: string | null
   readonly failure: string | null
 }
 
-/** What became of a test on a channel. */
+/** The result of a test on a channel. */
 export interface ChannelTestView {
   readonly channel: string
   readonly ok: boolean
-  /** How it was told, or why it was not. */
+  /** The way of the delivery, or the reason of its failure. */
   readonly remark: string
 }

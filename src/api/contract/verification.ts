@@ -1,13 +1,13 @@
-/** What can be seen of a session's work, and what follows from it. Fields are added, never renamed or removed. */
+/** The evidence about a session's work, and the verdict. Fields are added, never renamed or removed. */
 export interface VerificationView {
   /** The session's name. */
   readonly session: string
   readonly verdict: 'proven' | 'refuted' | 'not-proven'
-  /** The verdict with what decides it. */
+  /** The verdict with the deciding evidence. */
   readonly sentence: string
-  /** What speaks against it, the weightiest first, then what was found. */
+  /** The reasons against it, the most important first, then the findings. */
   readonly reasons: readonly string[]
-  /** Null where it cannot be told. */
+  /** Null when it is unknown. */
   readonly work: {
     readonly commitCount: number
     /** Newest first, a dozen at most. */
@@ -15,31 +15,31 @@ export interface VerificationView {
     readonly files: number
     readonly added: number
     readonly removed: number
-    /** Of files, a dozen at most. */
+    /** Names of files, a dozen at most. */
     readonly names: readonly string[]
     readonly uncommitted: number
   } | null
-  /** What is to be known about how this was found. */
+  /** Notes on how the evidence was collected. */
   readonly remarks: readonly string[]
-  /** Whether it has ended, and how. */
+  /** The phase of the session, or its outcome. */
   readonly state: string
   readonly reason: string | null
   readonly exitCode: number | null
   readonly signal: string | null
-  /** What the agent said at its end. */
+  /** The agent's last message. */
   readonly said: string | null
-  /** The last lines of its output, and those of them that tell of failure. */
+  /** The last lines of its output, and in `failures` the lines that report a failure. */
   readonly output: readonly string[]
   readonly failures: readonly string[]
-  /** Null where nothing was run. */
+  /** Null when no check ran. */
   readonly check: {
     readonly line: string
     readonly why: string
-    /** Null where it tells nothing. */
+    /** Null when the result is unknown. */
     readonly ok: boolean | null
     readonly how: string
     readonly tail: string
-    /** The file with all it said. */
+    /** The file with the complete output. */
     readonly log: string
   } | null
 }
