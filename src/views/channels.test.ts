@@ -36,7 +36,7 @@ function tell(at: number): void {
 
 const keys = (): string[] => store.notifications.pendingDeliveries().map(({ key }) => key)
 
-test('a channel is told with what waits for it and what failed, until something goes well', () => {
+test('the view of a channel shows its waiting notices and its last failure, until a delivery succeeds', () => {
   const view = () => toChannelViews([PHONE], temp.home)[0]
   const fresh = { pending: 0, nextAt: null, deliveredAt: null, failedAt: null, failure: null }
   const settings = { url: 'https://hooks.test/‹hidden›' }

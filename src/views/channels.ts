@@ -5,7 +5,7 @@ import { type Instant, formatIso } from '../lib/time.ts'
 import { type Home, homeExists } from '../state/home.ts'
 import { readDeliveries } from '../world/store/reader.ts'
 
-/** The configured channels, and what became of the notices for each. */
+/** Returns the configured channels with the state of their deliveries. */
 export function toChannelViews(entries: readonly ChannelEntry[], home: Home): ChannelView[] {
   const records = homeExists(home) ? readDeliveries(home) : []
   return entries.map(entry => {

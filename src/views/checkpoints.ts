@@ -12,13 +12,13 @@ import { toCheckpointView } from './session-view.ts'
 
 type SessionTarget = Pick<SessionView, 'cwd' | 'id' | 'name'>
 
-/** All checkpoints of a session, oldest first, from its repository alone. */
+/** Reads all checkpoints of a session, oldest first, from its repository alone. */
 export async function readCheckpoints(home: Home, session: SessionTarget): Promise<CheckpointView[]> {
   const all = await refuseOnFailure(gitCheckpoints(home).list(checkpointTargetOf(session)))
   return all.map(toCheckpointView)
 }
 
-/** What is different between two of them, as git shows it. */
+/** Returns git's diff between two checkpoints. */
 export function readDiff(
   home: Home,
   session: SessionTarget,
@@ -36,21 +36,21 @@ export function readChange(
   return refuseOnFailure(gitCheckpoints(home).diffStat(checkpointTargetOf(session), between.from, between.to))
 }
 
-/** A session of which something is kept in a repository, whoever knows of it. */
+/** A session with checkpoints in a repository, even if this daemon does not know it. */
 export interface SavedSessionView {
   readonly name: string
   readonly sessionId: string
-  /** Of its newest checkpoint. */
+  /** The time of its newest checkpoint. */
   readonly at: string
-  /** Whether there is more than files: what a session needs to go on. */
+  /** True when the record holds the facts that a continuation needs, and not only files. */
   readonly isResumable: boolean
-  /** Whether it was at work when that was made, as far as anybody knows. */
+  /** True when the session was active at that checkpoint. */
   readonly isAtWork: boolean
   /** The session that continues it on another machine. */
   readonly claim?: { readonly sessionId: string; readonly host: string }
 }
 
-/** What is kept in the repository around this folder; the newest first. */
+/** Returns the saved sessions in the repository around this folder, newest first. */
 export async function findSavedSessions(home: Home, cwd: string): Promise<SavedSessionView[]> {
   const checkpoints = gitCheckpoints(home)
   if (!checkpoints.isRepository(cwd)) return []
@@ -61,7 +61,7 @@ export async function findSavedSessions(home: Home, cwd: string): Promise<SavedS
       name,
       sessionId,
       at: formatIso(last.at),
-      // What was there before a restore, or was broken off while it was begun, tells nothing to continue with: only files.
+      // The backup of a restore, and an interrupted import, have no record to continue with: only files.
       isResumable: record !== null,
       isAtWork: ACTIVE_STATES.has(record?.state ?? ''),
       ...(claim !== undefined && { claim }),
@@ -72,13 +72,13 @@ export async function findSavedSessions(home: Home, cwd: string): Promise<SavedS
 /** The phases of a session that has not ended. */
 const ACTIVE_STATES: ReadonlySet<string> = new Set<PhaseName>(['starting', 'running', 'resting', 'blocked', 'stopping'])
 
-/** The remotes of the repository around this folder; null where there is none. */
+/** Returns the remotes of the repository around this folder; null outside a repository. */
 export async function remotesAt(home: Home, cwd: string): Promise<string[] | null> {
   const checkpoints = gitCheckpoints(home)
   return checkpoints.isRepository(cwd) ? await refuseOnFailure(checkpoints.remotes(cwd)) : null
 }
 
-/** Brings what some sessions have kept on a remote into the repository around this folder. */
+/** Fetches the checkpoints of chosen sessions from a remote into the repository around this folder. */
 export function fetchSavedSessions(
   home: Home,
   cwd: string,
@@ -91,12 +91,12 @@ export function fetchSavedSessions(
   return refuseOnFailure(gitCheckpoints(home).fetch(cwd, remote, source.choose, signal))
 }
 
-/** Undoes a fetch that was made only to look. */
+/** Undoes a fetch that served only a preview. */
 export function undoFetch(home: Home, cwd: string, fetched: FetchResult): Promise<void> {
   return refuseOnFailure(gitCheckpoints(home).undoFetch(cwd, fetched))
 }
 
-/** Removes the refs of a session that nobody here knows, and nothing else. */
+/** Removes the refs of a session that this daemon does not know, and nothing else. */
 export function forgetSavedSession(home: Home, cwd: string, saved: { name: string; sessionId: string }): Promise<void> {
   return refuseOnFailure(gitCheckpoints(home).removeRefs({ cwd, ...saved }))
 }

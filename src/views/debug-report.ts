@@ -11,7 +11,7 @@ import type { Home } from '../state/home.ts'
 import { readEvents, readStoredSession, readOutbox } from '../world/store/reader.ts'
 import { readEnvironment } from './final-output.ts'
 
-/** Enough for every record that a shim writes. */
+/** Bytes; enough for every record that a shim writes. */
 const MAX_RECORD_SIZE = 4_096
 /** The report quotes only the records of shims: the other files hold prompts, output and environments. */
 const QUOTED_FILES = ['claim', 'started', 'exit', 'recorder']
@@ -21,7 +21,7 @@ const MAX_FILES = 500
 export interface DebugReport {
   /** The recorded session, as the supervisor reads it. */
   readonly session: Session
-  /** The effects that were decided and not yet settled. */
+  /** The recorded effects that are not settled yet. */
   readonly outbox: readonly unknown[]
   readonly files: readonly FileReport[]
   readonly events: readonly Event[]
@@ -35,7 +35,9 @@ export interface FileReport {
   readonly content?: string
 }
 
-/** Collects the state of a session for a bug report, with secrets hidden. It returns null if there is no record of it. */
+/**
+ * Collects the state of a session for a bug report, with secrets masked. Returns null without a record of the session.
+ */
 export function buildDebugReport(home: Home, id: string, eventCount: number): DebugReport | null {
   const session = readStoredSession(home, id)
   if (session === undefined) return null
@@ -67,7 +69,7 @@ function listEntries(folder: string): fs.Dirent[] {
   try {
     return fs.readdirSync(folder, { withFileTypes: true })
   } catch {
-    return [] // The supervisor may remove it at any time.
+    return [] // The supervisor may remove the folder at any time.
   }
 }
 
@@ -78,6 +80,6 @@ function describeFile(root: string, file: string): FileReport[] {
     const about = { path: path.relative(root, file), bytes: size, modified: formatIso(Math.floor(mtimeMs)) }
     return [isQuoted ? { ...about, content: fs.readFileSync(file, 'utf8') } : about]
   } catch {
-    return [] // It was removed in the meantime.
+    return [] // The file was removed in the meantime.
   }
 }

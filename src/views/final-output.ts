@@ -8,20 +8,20 @@ import { type Home, homeExists } from '../state/home.ts'
 import { readStoredSession } from '../world/store/reader.ts'
 import { readLog } from './log.ts'
 
-/** The end of a log tells most. */
+/** The end of a log is the most informative part. */
 const OUTPUT_LINES = 40
 const MAX_RESULT_LENGTH = 4_000
 
 export interface FinalOutput {
-  /** The agent's own; null where it had none. */
+  /** The agent's last message; null without one. */
   readonly said: string | null
   /** The last lines of the output. */
   readonly output: readonly string[]
-  /** Those of them that tell of failure. */
+  /** The lines among them that report a failure. */
   readonly failures: readonly string[]
 }
 
-/** What a session said at its end, secrets hidden. */
+/** Reads the last message and output of a session, with secrets masked. */
 export async function readFinalOutput(home: Home, session: SessionView): Promise<FinalOutput> {
   const mask = new Mask(findEnvSecrets(readEnvironment(home, session.id)))
   const turnResult = homeExists(home) ? readStoredSession(home, session.id)?.lastWord : null
@@ -38,6 +38,6 @@ export function readEnvironment(home: Home, id: string): Record<string, string> 
   try {
     return JSON.parse(fs.readFileSync(sessionFolder(home, id).env, 'utf8')) as Record<string, string>
   } catch {
-    return {} // It was removed with the session: secrets of a known form are hidden all the same.
+    return {} // The file was removed with the session; the mask still recognises secrets of a known form.
   }
 }

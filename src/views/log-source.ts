@@ -4,17 +4,17 @@ import type { Instant } from '../lib/time.ts'
 import { attemptFolder, sessionFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'
 
-/** A file with some of a session's output, and the record of when it had which length. */
+/** A file with output of a session, and the file that records its length over time. */
 export interface LogSource {
   readonly file: string
   readonly times: string
-  /** Our own telling of what was said, rather than the program's bytes. */
+  /** True for oneshot's transcript, false for the program's own bytes. */
   readonly isTranscript: boolean
 }
 
 /**
- * Where a session's log lies. Agents whose events we read have one transcript; of everything else, and for `raw`, the
- * program's own output is the log, attempt after attempt.
+ * Finds the files of a session's log. An agent whose output oneshot parses has one transcript; for other programs, and
+ * for `raw`, the log is the program's own output, attempt after attempt.
  */
 export function findLogSources(
   home: Home,
@@ -32,12 +32,12 @@ export function findLogSources(
     .map(attempt => ({ file: attempt.stdout, times: attempt.times, isTranscript: false }))
 }
 
-/** How much a session has said so far: what is said from now on comes after it. */
+/** Returns the current length of the transcript; later output comes after it. */
 export function readTranscriptLength(home: Home, id: string): number {
   return fs.statSync(sessionFolder(home, id).transcript, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The offset at which what was written since `since` begins, as exactly as lengths were noted down. */
+/** Returns the offset of the output since `since`, as precisely as the recorded lengths allow. */
 export function findOffsetSince(source: LogSource, since: Instant): number {
   const written = fs.statSync(source.file)
   if (written.mtimeMs < since) return written.size
@@ -49,7 +49,10 @@ export function findOffsetSince(source: LogSource, since: Instant): number {
   return offset
 }
 
-/** The offset of the last `count` lines of a file that ends at `end`; how many lines were found tells whether to go on. */
+/**
+ * Returns the offset of the last `count` lines of a file, and the number of lines found, by which the caller decides to
+ * search earlier files.
+ */
 export function findOffsetOfLastLines(file: string, count: number): { offset: number; found: number } {
   const fd = fs.openSync(file, 'r')
   try {

@@ -46,11 +46,11 @@ async function read(options: Partial<LogOptions> = {}): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-test('a session that has said nothing has an empty log', async () => {
+test('a session without output has an empty log', async () => {
   expect(await read()).toBe('')
 })
 
-test('a log is what a person would have read, and raw it is what was written', async () => {
+test('a log shows the text as a person would have read it, and a raw log the written bytes', async () => {
   const written = '10%\r100%\r\n\u001b[31mred\u001b[0m\r\nno end'
   fs.writeFileSync(stdout(), written)
   expect(await read()).toBe('100%\nred\nno end\n')
@@ -58,7 +58,7 @@ test('a log is what a person would have read, and raw it is what was written', a
   expect(await read({ raw: true })).toBe(written)
 })
 
-test('the last lines are counted over all attempts, and a single attempt can be read', async () => {
+test('readLog counts the last lines over all attempts, and can read a single attempt', async () => {
   session = { ...session, attempt: 2 }
   fs.mkdirSync(attemptFolder(temp.home, ID, 2).root)
   fs.writeFileSync(stdout(1), 'a\nb\nc\n')
@@ -75,21 +75,21 @@ test('the last lines are counted over all attempts, and a single attempt can be 
   expect(await read({ attempt: 1 })).toBe('a\nb\nc\n')
 })
 
-test('a large log is cut where its last lines begin', async () => {
+test('readLog cuts a large log at the start of its last lines', async () => {
   const lines = Array.from({ length: 100_000 }, (_, i) => `line ${i}`)
   fs.writeFileSync(stdout(), `${lines.join('\n')}\n`)
   expect((await read({ lines: 2 })).split('\n')).toEqual(['line 99998', 'line 99999', ''])
   expect((await read()).length).toBe(lines.join('\n').length + 1)
 })
 
-test('a log is read from a point in time on, as exactly as its length was noted', async () => {
+test('readLog reads a log from a point in time, as precisely as the recorded lengths allow', async () => {
   fs.writeFileSync(stdout(), 'early\nlate\n')
   fs.writeFileSync(attemptFolder(temp.home, ID, 1).times, '1000 0\n2000 6\n')
   fs.utimesSync(stdout(), 3, 3)
   expect(await Promise.all([500, 2_500, 4_000].map(since => read({ since })))).toEqual(['early\nlate\n', 'late\n', ''])
 })
 
-test('a transcript is the log, unless the program’s own output is asked for', async () => {
+test('the log is the transcript, unless the caller asks for the program’s own output', async () => {
   fs.writeFileSync(stdout(), '{"type":"text"}\n')
   fs.writeFileSync(sessionFolder(temp.home, ID).transcript, 'I begin\n')
   expect([await read(), await read({ raw: true }), await read({ attempt: 1 })]).toEqual([
@@ -99,7 +99,7 @@ test('a transcript is the log, unless the program’s own output is asked for', 
   ])
 })
 
-test('a transcript is coloured by what each line is, the program’s own bytes are not', async () => {
+test('readLog colours a transcript by the kind of each line, and does not colour the program’s own bytes', async () => {
   const told = 'I look.\n● Bash ls\n  │ a.txt\n  ✗ no b.txt\n✗ denied\n── attempt 2: continues its thread\n'
   fs.writeFileSync(sessionFolder(temp.home, ID).transcript, told)
   fs.writeFileSync(stdout(), '● not ours\n')
@@ -116,7 +116,7 @@ test('a transcript is coloured by what each line is, the program’s own bytes a
   expect(await read({ colour: true, raw: true })).toBe('● not ours\n')
 })
 
-test('a transcript is read from a length on that it had', async () => {
+test('readLog reads a transcript from an earlier length on', async () => {
   fs.writeFileSync(sessionFolder(temp.home, ID).transcript, 'before\n')
   const after = readTranscriptLength(temp.home, ID)
   fs.appendFileSync(sessionFolder(temp.home, ID).transcript, 'after\n')
@@ -124,7 +124,7 @@ test('a transcript is read from a length on that it had', async () => {
   expect(readTranscriptLength(temp.home, 'bbbbbbbbbb')).toBe(0)
 })
 
-test('who follows a log reads on until the session has ended, and misses nothing', async () => {
+test('followLog reads until the session has ended, and misses nothing', async () => {
   fs.writeFileSync(stdout(), 'one\n')
   let seen = ''
   const following = (async () => {
@@ -140,7 +140,7 @@ test('who follows a log reads on until the session has ended, and misses nothing
   expect(seen).toBe('one\ntwo\nthree\n')
 })
 
-test('who follows may leave at any time', async () => {
+test('the caller of followLog may stop at any time', async () => {
   fs.writeFileSync(stdout(), 'one\n')
   const leave = new AbortController()
   const seen: string[] = []
@@ -151,7 +151,7 @@ test('who follows may leave at any time', async () => {
   expect(seen).toEqual(['one\n'])
 })
 
-test('who watches a session sees each change, and no more after its end', async () => {
+test('watchSession yields each change, and nothing after the end', async () => {
   const seen: (string | null)[] = []
   const watching = (async () => {
     for await (const { phase, outcome } of watchSession(temp.home, ID, new AbortController().signal))

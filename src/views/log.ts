@@ -12,21 +12,21 @@ import { type LogSource, findLogSources, findOffsetOfLastLines, findOffsetSince 
 import { readSession } from './sessions.ts'
 
 export interface LogOptions {
-  /** The program's own bytes, unchanged. */
+  /** True: the program's own bytes, unchanged. */
   readonly raw: boolean
   readonly colour: boolean
   readonly lines?: number
   readonly since?: Instant
   readonly attempt?: number
-  /** Only what the transcript holds beyond this length. */
+  /** Only the part of the transcript beyond this length. */
   readonly after?: number
 }
 
 const CHUNK_SIZE = 262_144
-/** Stands above the screen of a program that has used the alternate screen. */
+/** Heading above the last screen of a program that has used the alternate screen. */
 const LAST_SCREEN = '[full-screen program, its last screen:]'
 
-/** What a session has said so far, from disk alone. */
+/** Reads the output of a session so far, from disk alone. */
 export async function* readLog(home: Home, session: SessionView, options: LogOptions): AsyncGenerator<Uint8Array> {
   const { lines, ...rest } = options
   if (lines !== undefined && lines > 0 && isDrawnAt(home, session, options)) {
@@ -40,7 +40,10 @@ function* chunksOf(reader: LogReader): Generator<Uint8Array> {
   yield* reader.readRest()
 }
 
-/** Whether a program drew on the whole screen of a terminal in the part of the log that is asked for: its lines are not those of the file. */
+/**
+ * Returns true when a program drew on the whole terminal screen in the requested part of the log: then its lines are
+ * not those of the file.
+ */
 function isDrawnAt(home: Home, session: SessionView, options: LogOptions): boolean {
   if (options.raw || session.mode !== 'tty') return false
   const raw = new LogReader(home, session, { ...options, raw: true })
@@ -53,7 +56,7 @@ function lastLines(chunks: readonly Uint8Array[], count: number): Uint8Array {
   return Buffer.from(`${lines.slice(-count).join('\n')}\n`)
 }
 
-/** The same, and then what it goes on to say, until it has ended. */
+/** Reads the output so far, and then new output until the session has ended. */
 export async function* followLog(
   home: Home,
   session: SessionView,
@@ -80,7 +83,7 @@ export async function* followLog(
   }
 }
 
-/** Reads the files of a log one after the other, each from where it was left. */
+/** Reads the files of a log one after the other, each from its last offset. */
 class LogReader {
   readonly #home: Home
   readonly #options: LogOptions
@@ -92,7 +95,7 @@ class LogReader {
   #isTranscript = false
   #file: string | undefined
   readonly #decoder = new StringDecoder()
-  /** Draws the screen of a terminal session; null where the bytes themselves are wanted. */
+  /** Draws the screen of a terminal session; null when the caller asks for the raw bytes. */
   readonly #screen: ScreenText | null
 
   /** `notice`: for a reader who waits for each line, see `ScreenText`. */
@@ -105,7 +108,7 @@ class LogReader {
     for (const [file, offset] of findStartOffsets(this.#sources(), options)) this.#offsets.set(file, offset)
   }
 
-  /** What is written from now on is not read: a session that writes faster than we do would never let us end. */
+  /** Ignores later output: a session that writes faster than we read would never let us end. */
   stopAtCurrentEnd(): void {
     for (const { file } of this.#sources()) this.#ends.set(file, fs.statSync(file).size)
   }
@@ -127,7 +130,7 @@ class LogReader {
     }
   }
 
-  /** A last line that has no end. */
+  /** Reads a last line without a line end. */
   *readRest(): Generator<Uint8Array> {
     const left = Buffer.concat([
       this.#partialLine,
@@ -154,7 +157,10 @@ class LogReader {
     }
   }
 
-  /** The shim's closing mark is not the program's. While it may just be arriving, its beginning is held back. */
+  /**
+   * Removes the shim's closing mark, which is not the program's output. Holds back bytes that may be the beginning of
+   * the mark.
+   */
   #stripMark(chunk: Buffer): Buffer {
     const bytes = this.#possibleMark.length === 0 ? chunk : Buffer.concat([this.#possibleMark, chunk])
     const mark = Buffer.from(CLOSING_MARK)
@@ -169,7 +175,7 @@ class LogReader {
     return bytes.subarray(0, end)
   }
 
-  /** The last screen of the attempt before, when the first bytes of another file were read. */
+  /** Returns the last screen of the previous attempt when the reader moves on to another file. */
   #screenBefore(file: string): Buffer {
     const isNext = this.#file !== undefined && this.#file !== file
     this.#file = file
@@ -198,7 +204,7 @@ class LogReader {
   }
 }
 
-/** Where each file is read from, so that `lines` and `since` hold over all of them together. */
+/** Returns the start offset of each file, so that `lines` and `since` apply to all files together. */
 function findStartOffsets(sources: readonly LogSource[], options: LogOptions): Map<string, number> {
   const offsets = new Map<string, number>()
   let remaining = options.lines
@@ -218,7 +224,7 @@ function findStartOffsets(sources: readonly LogSource[], options: LogOptions): M
   return offsets
 }
 
-/** What a line's first characters say it is, and how it is shown. */
+/** The colour of a line by its first characters. */
 const LINE_COLORS: readonly (readonly [mark: string, code: number])[] = [
   ['● ', 36],
   ['  │ ', 2],
@@ -227,7 +233,7 @@ const LINE_COLORS: readonly (readonly [mark: string, code: number])[] = [
   ['── ', 1],
 ]
 
-/** Colours a transcript: what tools are called and give back, failures, and our own notes; the agent's words stay plain. */
+/** Colours a transcript: tool calls and their results, failures, and oneshot's notes; the agent's text stays plain. */
 function colorTranscript(text: string): string {
   return text.split('\n').map(colorLine).join('\n')
 }

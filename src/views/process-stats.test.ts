@@ -21,7 +21,7 @@ afterEach(() => temp.assertNoLeaks())
 
 const newborn = (): Session => createSession(makeSpec({ agent: 'mute', id: ID }), { hasPrompt: false }).session
 
-test('what has no process yet has no pulse', () => {
+test('a session without a process has empty statistics', () => {
   expect(readHeartbeatStats(newborn(), temp.home, null)).toEqual({
     pid: null,
     isAlive: false,
@@ -31,7 +31,7 @@ test('what has no process yet has no pulse', () => {
   })
 })
 
-test('a process tells what it has used, until it is gone', async () => {
+test('the statistics show the usage of a process until it is gone', async () => {
   const child = spawn('sh', ['-c', 'while :; do :; done'])
   const pid = child.pid ?? 0
   const life = { pid, birth: identifyProcess(pid)?.birth ?? '', boot: bootId, startedAt: 1 }

@@ -7,18 +7,21 @@ import { bootId, checkLiveness } from '../os/process/processes.ts'
 import { measureUsage, readCpuTime } from '../os/process/usage.ts'
 import type { SessionView, UsageView } from '../api/contract/responses.ts'
 
-/** What can be seen of an attempt for next to nothing. */
+/** The statistics of an attempt that cost almost nothing to read. */
 export interface HeartbeatStats {
   readonly pid: number | null
   readonly isAlive: boolean
-  /** Processor time of all it started, where its control group tells; else of itself and of what it has waited for. */
+  /**
+   * Processor time of the whole control group, if there is one; otherwise of the process and the children that it has
+   * waited for.
+   */
   readonly cpu: Duration | null
-  /** Bytes of output, and when the last of them came. */
+  /** Bytes of output, and in `writtenAt` the time of the last one. */
   readonly written: number
   readonly writtenAt: Instant | null
 }
 
-/** `group`: the control group of its attempt, where there is one. */
+/** Reads the statistics of an attempt. `group` is the control group of the attempt, if it has one. */
 export function readHeartbeatStats(session: Session, home: Home, group: string | null): HeartbeatStats {
   const { life, exit, spec, attempt } = session
   const isThisBoot = life !== null && exit === null && life.boot === bootId
@@ -35,10 +38,10 @@ export function readHeartbeatStats(session: Session, home: Home, group: string |
   }
 }
 
-/** A session with more processes than this is summed up by the first of them. */
+/** For a session with more processes than this, only the first ones are counted. */
 const MAX_PROCESSES = 1_000
 
-/** What the living processes of a session use now; null when none lives. */
+/** Returns the current usage of a session's live processes; null when none is alive. */
 export async function readUsage({ pid }: SessionView): Promise<UsageView | null> {
   if (pid === null) return null
   const pids = listDescendants(pid)
@@ -53,7 +56,7 @@ function listDescendants(root: number): number[] {
   return pids
 }
 
-/** Linux names them for each thread; elsewhere only the session's own process is counted. */
+/** Linux lists the children of each thread; on other systems only the session's own process is counted. */
 function readChildPids(pid: number): number[] {
   try {
     const threads = fs.readdirSync(`/proc/${pid}/task`)

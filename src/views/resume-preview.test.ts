@@ -35,11 +35,11 @@ test.each([
   ['has nothing to do when it is done', { ...read, phase: ended('done') }, true, /^nothing: it is done/],
   ['does not start a command twice', { ...read, messages: [], phase: ended('stopped') }, null, /^nothing: a command/],
   ['leaves alone what goes on by itself', read, true, /continues by itself/],
-] as const)('resuming %s', (_, given, hasThread, next) => {
+] as const)('a resume %s', (_, given, hasThread, next) => {
   expect(buildResumePreview(given, hasThread, 10_000).next).toMatch(next)
 })
 
-test('what is found is told', () => {
+test('the preview lists the findings', () => {
   const rich: Session = {
     ...read,
     saved: { ...read.saved, last: { number: 3, commit: 'c', at: 4_000, trigger: 'stop' } },
@@ -55,7 +55,7 @@ test('what is found is told', () => {
   ])
 })
 
-test('of a loop it is told which of its tasks goes on, and nothing of conversations', () => {
+test('the preview of a loop names the next task, and no conversation', () => {
   const loop: Session = {
     ...read,
     phase: ended('stopped'),

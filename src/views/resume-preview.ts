@@ -6,7 +6,10 @@ import { formatDuration, type Instant } from '../lib/time.ts'
 import { type Home, homeExists } from '../state/home.ts'
 import { readStoredSession } from '../world/store/reader.ts'
 
-/** What is found of a session, and what resuming it would do. Whether its agent still has its conversation may be unknown. */
+/**
+ * Describes the findings about a session, and the effect that a resume would have. `hasThread` is null when it is
+ * unknown if the agent still has the conversation.
+ */
 export function buildResumePreview(
   session: Session,
   hasThread: boolean | null,
@@ -15,7 +18,7 @@ export function buildResumePreview(
   return { found: [...describeFindings(session, hasThread, now)], next: describeNextStep(session, hasThread) }
 }
 
-/** The same from disk alone, where nobody supervises; undefined when there is no such session. */
+/** Builds the preview from disk alone, for a home without a supervisor; undefined when there is no such session. */
 export function readResumePreview(home: Home, id: string): ResumePreview | undefined {
   const session = homeExists(home) ? readStoredSession(home, id) : undefined
   if (session === undefined) return undefined
@@ -70,7 +73,7 @@ function isLoopKind({ spec }: Session): boolean {
   return LOOP_KINDS.includes(spec.agent)
 }
 
-/** A loop has no conversation: it goes on with its list, as that is by then. */
+/** Names the next task: a loop has no conversation, and continues with its list as it is then. */
 function describeNextTask({ tasks }: Session): string {
   const open = tasks.filter(({ state }) => state !== 'done')
   const task = open.find(({ state }) => state === 'doing') ?? open[0]

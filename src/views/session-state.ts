@@ -3,7 +3,7 @@ import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import type { Loop } from '../core/loop/loop.ts'
 import { NO_USAGE, addUsage, describeUsage } from '../core/session/usage.ts'
 
-/** What a session is, in one word: its phase while it lives, its outcome after; `held` when its user paused it. */
+/** The state of a session in one word: its phase while it lives, its outcome after; `held` when its user paused it. */
 export type DisplayState =
   | Exclude<SessionView['phase'], 'ended'>
   | NonNullable<SessionView['outcome']>
@@ -31,23 +31,23 @@ export function displayState(session: SessionView): DisplayState {
   return session.phase === 'blocked' && session.trouble === 'held' ? 'held' : session.phase
 }
 
-/** Symbol and word, so that nothing hangs on the colour. */
+/** Returns symbol and word, so that no information depends on the colour. */
 export function renderState(session: SessionView, symbol?: string): string {
   const state = displayState(session)
   return `${symbol ?? SYMBOLS[state]} ${state}`
 }
 
-/** Whether it has others work for it. */
+/** Returns true for a loop, which directs other sessions. */
 export function isLoop({ agent }: SessionView): boolean {
   return LOOP_KINDS.includes(agent)
 }
 
-/** Whether it has an agent that reads. */
+/** Returns true when the session has an agent that reads messages. */
 export function takesMessages(session: SessionView): boolean {
   return session.agent !== 'command' && !isLoop(session)
 }
 
-/** Whether `resume` can take it up: nothing of it lives, and something is left to do. */
+/** Returns true when `resume` can continue it: no process lives, and work is left. */
 export function isResumable(session: SessionView): boolean {
   const { phase, pid, outcome, messages } = session
   if (phase === 'resting') return true
@@ -56,14 +56,14 @@ export function isResumable(session: SessionView): boolean {
   return outcome !== 'done' || messages.confirmed < messages.accepted
 }
 
-/** The one command that makes it go on; null where there is none, or none is needed. */
+/** Returns the command that continues the session; null when there is none, or none is needed. */
 export function findNextCommand(session: SessionView): string | null {
   const cwdOption = session.reason?.includes(`its folder ${session.cwd} is gone`) ? ' --cwd DIR' : ''
   if (isResumable(session)) return `oneshot resume ${session.name}${cwdOption}`
   return session.phase === 'blocked' && session.mode === 'tty' ? `oneshot attach ${session.name}` : null
 }
 
-/** What a person can do for a session that waits for them. */
+/** Describes the user's options for a session that waits for an answer. */
 export function describeAnswer(session: SessionView): string {
   const { name } = session
   const command = findNextCommand(session)
@@ -71,19 +71,19 @@ export function describeAnswer(session: SessionView): string {
   return `a headless session cannot receive an answer: oneshot stop ${name}, and run it again with --tty`
 }
 
-/** What a session has used up, as a sentence; null while it has used nothing. */
+/** Describes the usage of a session; null while there is none. */
 export function describeSpent({ spent }: SessionView): string | null {
   const { turns, inputTokens: input, cachedTokens: cached, outputTokens: output, costUsd: usd } = spent
   const isNothing = turns === 0 && input === 0 && output === 0 && (usd ?? 0) === 0
   return isNothing ? null : describeUsage({ turns, input, cached, output, usd })
 }
 
-/** `$0.42`; a dash where the agent's program tells no cost. */
+/** Returns the cost, such as `$0.42`, or a dash when the agent reports none. */
 export function describeCost({ spent: { costUsd } }: SessionView): string {
   return costUsd === null ? '-' : `$${costUsd.toFixed(2)}`
 }
 
-/** The sum of all iterations of a loop. */
+/** Sums the usage of all iterations of a loop. */
 export function sumLoopSpent({ tasks, plan }: Loop): SessionView['spent'] {
   const all = [...plan, ...tasks.flatMap(({ tries }) => tries)].map(({ spent }) => spent).reduce(addUsage, NO_USAGE)
   const { turns, input, cached, output, usd } = all

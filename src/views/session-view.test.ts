@@ -31,7 +31,7 @@ function alive(session: Session): Session {
   }
 }
 
-test('a session is shown as it is recorded', () => {
+test('the view of a new session shows its record', () => {
   expect(toSessionView(newborn(), temp.home)).toEqual({
     name: 'mute-task',
     id: ID,
@@ -71,11 +71,11 @@ test('a session is shown as it is recorded', () => {
   })
 })
 
-test('a living process is shown with its pid', () => {
+test('the view shows a live process with its pid', () => {
   expect(toSessionView(alive(newborn()), temp.home)).toMatchObject({ phase: 'running', pid: process.pid })
 })
 
-test('a process of an earlier boot, or one that has another birth, is not shown as alive', () => {
+test('the view does not show a process of an earlier boot, or with another birth, as alive', () => {
   const session = alive(newborn())
   for (const other of [{ boot: 'another' }, { birth: '1' }]) {
     const gone = { ...session, life: { ...(session.life as NonNullable<Session['life']>), ...other } }
@@ -87,7 +87,7 @@ test('a process of an earlier boot, or one that has another birth, is not shown 
   }
 })
 
-test('a process that has died is shown with its exit as soon as that is on disk, concluded or not', async () => {
+test('the view shows the exit of a dead process as soon as it is on disk, even before the supervisor records it', async () => {
   const child = spawn('sleep', ['1000'])
   const life = {
     pid: child.pid ?? 0,
@@ -108,7 +108,7 @@ test('a process that has died is shown with its exit as soon as that is on disk,
   })
 })
 
-test('the last output is that of the newest attempt that has said something', () => {
+test('the last output is that of the newest attempt with output', () => {
   const session = { ...newborn(), attempt: 2 }
   fs.mkdirSync(attemptFolder(temp.home, ID, 2).root)
   fs.writeFileSync(attemptFolder(temp.home, ID, 1).stdout, 'hello')
@@ -117,7 +117,7 @@ test('the last output is that of the newest attempt that has said something', ()
   expect(toSessionView(session, temp.home).lastOutputAt).toBe('1970-01-01T00:00:05.000Z')
 })
 
-test('how and when it ended, rests or is blocked is told', () => {
+test('the view shows how and when a session ended, rests or is blocked', () => {
   const exit = { kind: 'code', code: 3 } as const
   const ended: Session = {
     ...newborn(),
@@ -154,7 +154,7 @@ test('how and when it ended, rests or is blocked is told', () => {
   })
 })
 
-test('what it is at, what it has read and what it has spent is told', () => {
+test('the view shows the activity, the read messages and the usage', () => {
   const session = alive(newborn())
   const spent = { input: 1_200, cached: 200, output: 30, usd: 0.5, turns: 2 }
   const busy: Session = {

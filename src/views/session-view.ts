@@ -13,8 +13,8 @@ import { bootId, checkLiveness } from '../os/process/processes.ts'
 import { readExit } from '../state/attempt-files.ts'
 
 /**
- * A session as people see it: what is recorded, held against what can be seen on this machine right now. A process that
- * is gone is never shown as alive, even when no supervisor is there to conclude it.
+ * Builds the view of a session from its record and the current state of this machine. The view never shows a dead
+ * process as alive, even if no supervisor has recorded its death.
  */
 export function toSessionView(session: Session, home: Home): SessionView {
   const { spec, phase } = session
@@ -110,7 +110,7 @@ function sumSpent({ spending }: Session): SessionView['spent'] {
 interface ProcessCheck {
   readonly pid: number | null
   readonly exit: Exit | null
-  /** The attempt has ended although nobody has recorded it yet. */
+  /** True when the attempt has ended, although no supervisor has recorded it yet. */
   readonly isOver: boolean
   readonly how: string
 }

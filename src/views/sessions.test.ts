@@ -25,7 +25,7 @@ function record(id: string, traits: Partial<Session>): void {
   store.close()
 }
 
-test('messages are read from disk, each in the state it has reached', () => {
+test('readMessages reads messages from disk, each with its state', () => {
   const message = { key: 'k', gist: 'a gist', acceptedAt: 1_000, deliveredAt: 2_000, confirmedAt: 3_000 }
   const messages = [
     { ...message, id: 1 },
@@ -41,7 +41,7 @@ test('messages are read from disk, each in the state it has reached', () => {
   expect(readMessages(temp.home, 'bbbbbbbbbb')).toEqual([])
 })
 
-test('the first message is the prompt, and all are told byte for byte', () => {
+test('readMessage returns every message byte for byte, and the prompt as the first', () => {
   record('aaaaaaaaaa', {})
   const { prompt, messages } = sessionFolder(temp.home, 'aaaaaaaaaa')
   fs.writeFileSync(prompt, Buffer.from([0x68, 0x00, 0xff]))
@@ -50,7 +50,7 @@ test('the first message is the prompt, and all are told byte for byte', () => {
   expect(readMessage(temp.home, 'aaaaaaaaaa', 2)).toEqual(Buffer.from('more'))
 })
 
-test('what was not understood is counted over all sessions', () => {
+test('countUnknownOutput counts unknown output over all sessions', () => {
   record('aaaaaaaaaa', { unknown: ['system/foo', 'bar'] })
   record('bbbbbbbbbb', { unknown: ['system/foo'] })
   expect(countUnknownOutput(temp.home)).toEqual([

@@ -8,7 +8,7 @@ import { FileWatcher } from '../os/files/file-watcher.ts'
 import fs from 'node:fs'
 import { describeEvent } from '../core/describe/event.ts'
 
-/** Every session, newest first, from disk alone. */
+/** Reads every session, newest first, from disk alone. */
 export function readSessions(home: Home): SessionView[] {
   return homeExists(home) ? readStoredSessions(home).map(session => toSessionView(session, home)) : []
 }
@@ -18,12 +18,15 @@ export function readSession(home: Home, id: string): SessionView | undefined {
   return session === undefined ? undefined : toSessionView(session, home)
 }
 
-/** What became true of a session, in order. */
+/** Reads the events of a session, in order. */
 export function readSessionEvents(home: Home, id: string): { at: string; type: string; [key: string]: unknown }[] {
   return readEvents(home, id).map(event => ({ ...event, at: formatIso(event.at) }))
 }
 
-/** The session's view now and after each change, until it has ended, or this is so, or it is removed. Needs no supervisor. */
+/**
+ * Yields the session's view now and after each change, until `isOver` returns true (by default, at its end) or the
+ * session is removed. Needs no supervisor.
+ */
 export async function* watchSession(
   home: Home,
   id: string,
@@ -47,25 +50,25 @@ export async function* watchSession(
   }
 }
 
-/** Where tmux shows the session: a terminal on the server that owns it, everything else on the shared one. */
+/** Returns the tmux target of a session: a terminal session has its own tmux server, all others share one. */
 export function findAttachTarget(home: Home, session: SessionView): { socket: string; session: string } {
   const socket = session.mode === 'tty' ? terminalSocket(home, session.id) : home.tmuxSocket
   return { socket, session: session.name }
 }
 
-/** What a session was given to read, in order, from disk alone; the prompt is the first. */
+/** Reads the messages of a session, in order, from disk alone; the prompt is the first. */
 export function readMessages(home: Home, id: string): MessageView[] {
   const session = homeExists(home) ? readStoredSession(home, id) : undefined
   return session?.messages.map(toMessageView) ?? []
 }
 
-/** The whole text of a message, as it was sent. */
+/** Reads the complete text of a message, byte for byte. */
 export function readMessage(home: Home, id: string, number: number): Uint8Array {
   const { prompt, messages } = sessionFolder(home, id)
   return fs.readFileSync(number === 1 ? prompt : `${messages}/${number}`)
 }
 
-/** What became true of a session, in order, from disk alone. */
+/** Reads the events of a session with descriptions, in order, from disk alone. */
 export function readEventViews(home: Home, id: string): EventView[] {
   if (!homeExists(home)) return []
   return readEvents(home, id).map(event => {
@@ -78,11 +81,11 @@ export function readEventViews(home: Home, id: string): EventView[] {
 export interface UnknownOutput {
   readonly agent: string
   readonly what: string
-  /** In how many sessions it was seen. */
+  /** Number of sessions with this output. */
   readonly sessions: number
 }
 
-/** Everything agents said that we did not understand, most frequent first. */
+/** Counts the agents' output that oneshot did not know, most frequent first. */
 export function countUnknownOutput(home: Home): UnknownOutput[] {
   const counts = new Map<string, UnknownOutput>()
   for (const { spec, unknown } of homeExists(home) ? readStoredSessions(home) : []) {

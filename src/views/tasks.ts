@@ -5,15 +5,15 @@ import { type Home, homeExists } from '../state/home.ts'
 import { readTrackerFile } from '../state/tracker-file.ts'
 import { readStoredSession } from '../world/store/reader.ts'
 
-/** The pieces of a session's work, from disk alone. */
+/** Reads the tasks of a session from disk alone. */
 export function readTasks(home: Home, id: string): TaskView[] {
   const session = homeExists(home) ? readStoredSession(home, id) : undefined
   return session === undefined ? [] : toTaskViews(session, readTrackerFile(home, id))
 }
 
 /**
- * What is under way first, then what is open, then what is done; and what the project's tracker has ready, unless it is in
- * the list already or is about to be closed.
+ * Returns tasks in progress first, then open ones, then finished ones. Adds the tracker's ready issues, except those
+ * that are in the list already or that the sync will close.
  */
 export function toTaskViews({ tasks }: Session, tracked: TrackerSnapshot | null): TaskView[] {
   const finished = tracked === null ? [] : finishedIssues(tasks, tracked)

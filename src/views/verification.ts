@@ -11,10 +11,10 @@ import { type Home, homeExists } from '../state/home.ts'
 import { readLoop } from '../state/loop-file.ts'
 import { readStoredSession } from '../world/store/reader.ts'
 
-/** What was run to see whether the project is in order; or why nothing was. */
+/** The result of the project's check, or the reason that none ran. */
 export type CheckRun = NonNullable<VerificationView['check']> | 'none' | 'off'
 
-/** Everything that was found, with the verdict on it. */
+/** Combines all evidence with the verdict. */
 export function toVerificationView(
   session: SessionView,
   { work, remarks }: WorkReport,
@@ -63,8 +63,9 @@ function toWorkView({
 }
 
 /**
- * Why a check must not be run for a session whose agent may not run commands itself: it has changed what the check runs, and would have its
- * own code run by us. Null where it may be run, also where no checkpoint tells what was there before.
+ * Returns the reason not to run a check, or null. The supervisor refuses it if the agent may not run commands itself
+ * but has changed code that the check runs: otherwise the check would run that code for the agent. Without a checkpoint
+ * from before the work, the check may run.
  */
 export async function explainChangedCheck(home: Home, session: SessionView, line: string): Promise<string | null> {
   if (session.autonomy === 'full' || session.agent === 'command') return null
@@ -77,7 +78,7 @@ export async function explainChangedCheck(home: Home, session: SessionView, line
     return `${line} was not run: the agent does not have full autonomy, and changed files that the check runs (${described})`
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
-    return null // Git cannot tell; then what the user has asked for is done.
+    return null // Git does not know; then the user's request counts.
   }
 }
 
@@ -86,7 +87,7 @@ async function collectCheckChanges(
   commit: string,
   line: string,
 ): Promise<ReturnType<typeof findChangesToCheck>> {
-  // A supervisor seldom needs it, and would keep it in memory.
+  // Imports these modules only on demand, because a supervisor seldom needs them and would keep them in memory.
   const [git, texts] = await Promise.all([
     import('../world/git/worktrees/git-worktrees.ts'),
     import('../world/git/worktrees/file-texts.ts'),
@@ -99,7 +100,7 @@ async function collectCheckChanges(
   return findChangesToCheck({ line, folder: path.relative(top, fs.realpathSync(cwd)), top }, changes, read)
 }
 
-/** The line that must pass for a session's work to be called done, as it was started; null where none was given. */
+/** Returns the check line that the session's start required; null without one. */
 export function readRequestedCheck(home: Home, id: string): string | null {
   if (!homeExists(home)) return null
   return readStoredSession(home, id)?.spec.verify?.check ?? readLoop(home, id)?.spec.check?.line ?? null

@@ -7,21 +7,21 @@ import type { Loop } from '../core/loop/loop.ts'
 import { readLoop } from '../state/loop-file.ts'
 import { isLoop } from './session-state.ts'
 
-/** What git shows of a session's work, or a sentence why it does not, and what is to be known about it. */
+/** The work of a session as git shows it, or a sentence why git does not, with remarks. */
 export interface WorkReport {
   readonly work: SessionWork | string
   readonly remarks: readonly string[]
 }
 
-/** A session's checkpoints, where its work can be told by them: where the first one was made before it began. */
+/** Returns a session's checkpoints if the first one precedes its work; otherwise an empty list. */
 export async function readCheckpointsFromStart(home: Home, session: SessionView): Promise<CheckpointView[]> {
-  const all = await readCheckpoints(home, session).catch(() => []) // No repository: what follows says so.
+  const all = await readCheckpoints(home, session).catch(() => []) // Outside a repository, the summary says so.
   return all[0]?.trigger === 'start' ? all : []
 }
 
 /**
- * What a session has changed: from its first checkpoint to the last that is its own, or to `now` while it is at work. What
- * was done after it had ended is not its work. Without checkpoints the times of commits and files must do.
+ * Summarises the changes of a session: from its first checkpoint to its own last one, or to `now` while it is running.
+ * Changes after its end are not its work. Without checkpoints, the times of commits and files decide.
  */
 export async function summarizeWork(
   home: Home,
@@ -35,7 +35,7 @@ export async function summarizeWork(
   if (first === undefined || last === undefined) return summarizeByTimes(session, since)
   const work = await workBetween(session.cwd, toState(first), toState(last), since)
   if (typeof work === 'string') return { work: work, remarks: [] }
-  // Repositories within the working tree count here, too.
+  // This count includes repositories within the working tree.
   const change = await readChange(home, session, { from: first.commit, to: last.commit })
   return { work: { ...work, change }, remarks: last.leftOut }
 }
@@ -47,7 +47,7 @@ async function summarizeByTimes(session: SessionView, since: number): Promise<Wo
   return { work, remarks: ['it has no checkpoints: oneshot judges by the times of commits and files'] }
 }
 
-/** What people have saved after its end may be theirs. */
+/** Finds the session's own last checkpoint; later checkpoints that people requested may hold their own work. */
 function findLastOwn({ endedAt }: SessionView, all: readonly CheckpointView[]): CheckpointView | undefined {
   const isOwn = ({ at, trigger }: CheckpointView): boolean =>
     endedAt === null || at <= endedAt || (trigger !== 'asked' && trigger !== 'restore')
@@ -58,7 +58,10 @@ function toState({ head, commit }: CheckpointView): WorkingState {
   return { head, files: commit }
 }
 
-/** What a loop has merged in worktrees, which its folder does not show. `isApart`: nor will it before that has landed. */
+/**
+ * Returns the work that a loop has merged in worktrees and its folder does not show. `isApart` is true until that work
+ * has landed.
+ */
 export function readLoopWork(home: Home, session: SessionView): (WorkReport & { readonly isApart: boolean }) | null {
   const loop = isLoop(session) ? readLoop(home, session.id) : undefined
   if (loop === undefined || loop.spec.parallel === null) return null
@@ -73,7 +76,7 @@ function describeBranch(branch: string, { spec, landedAt }: Loop, name: string):
   return `it is on ${branch}${check}; oneshot ralph land ${name} brings it here`
 }
 
-/** What was seen of each task that is done, in one. */
+/** Sums the evidence of all finished tasks. */
 function sumMergedWork({ tasks }: Loop): SessionWork {
   const evidence = tasks.flatMap(({ stand, evidence }) =>
     stand.name === 'done' && evidence !== null ? [evidence] : [],
@@ -82,7 +85,7 @@ function sumMergedWork({ tasks }: Loop): SessionWork {
     evidence.map(measure).reduce((all, one) => all + one, 0)
   const files = [...new Set(evidence.flatMap(work => work.files))]
   return {
-    // What was left uncommitted was committed as it was merged.
+    // The merge committed the uncommitted changes.
     commitCount: sum(({ commitCount, uncommitted }) => Math.max(commitCount, uncommitted > 0 ? 1 : 0)),
     commits: evidence.flatMap(({ commits }) => commits).slice(0, 12),
     change: {

@@ -28,8 +28,8 @@ const rows = (loop: Loop, session = running, seconds = 100): unknown[] =>
     seconds,
   ])
 
-describe('a board', () => {
-  it('tells of each task its state, its tries, why, and how long it was worked on', () => {
+describe('createBoard', () => {
+  it('shows the state, tries, evidence and working time of each task', () => {
     const loop = makeLoop([
       makeTask(1, doneState(30), { worked: [[0, 25]] }),
       makeTask(2, blockedState(60), {
@@ -57,7 +57,7 @@ describe('a board', () => {
     ])
   })
 
-  it('tells of each task whether a check passed', () => {
+  it('shows for each task if a check passed', () => {
     const loop = makeLoop([
       makeTask(1, doneState(30)),
       makeTask(2, { name: 'done', at: at(30), how: '1 file +1 -0; not tested', proof: 'changed' }),
@@ -69,7 +69,7 @@ describe('a board', () => {
     expect(tasks.map(({ proof }) => proof)).toEqual(['checked', 'changed', null, 'changed', null])
   })
 
-  it('does not show anybody at work in a loop that does not run', () => {
+  it('shows no task in progress in a loop that does not run', () => {
     const loop = makeLoop([
       makeTask(1, WORKING_STATE, { worked: [[0, null]] }),
       makeTask(2, { name: 'merging', role: 'task' }, { worked: [[0, 9]] }),
@@ -110,13 +110,13 @@ describe('a board', () => {
     expect(createBoard(resumed, held, at(9999), { stoppedAt: at(3645) }).tasks[0]?.seconds).toBe(45)
   })
 
-  it('leaves out what is no longer in the list, and what was not asked for', () => {
+  it('omits tasks that left the list, and tasks that were not requested', () => {
     const tasks = [makeTask(1, { name: 'dropped' }), makeTask(2, { name: 'open' }), makeTask(3, { name: 'open' })]
     expect(createBoard(makeLoop(tasks), running, at(1)).tasks.map(({ id }) => id)).toEqual(['2', '3'])
     expect(createBoard(makeLoop(tasks, {}, { only: '3' }), running, at(1)).tasks.map(({ id }) => id)).toEqual(['3'])
   })
 
-  it('says what comes next: to look, to resume, to land, or nothing', () => {
+  it('names the next command: attach, resume, land or none', () => {
     const done = [makeTask(1, doneState(30), { worked: [[0, 25]] })]
     const ended = {
       stage: { name: 'ended', at: at(31), ending: { kind: 'done', reason: '1 of 1 task done and proven' } },
@@ -138,14 +138,14 @@ describe('a board', () => {
     expect(createBoard({ ...partly, landedAt: at(39) }, failed, at(40)).also).toBeNull()
   })
 
-  it('counts the iterations that are limited since somebody last asked to go on', () => {
+  it('counts limited iterations since somebody last continued the loop', () => {
     const traits = { iterations: 3, waived: 2 }
     const iterations = (maxIterations: number | null): number =>
       createBoard(makeLoop([], traits, { maxIterations }), running, at(1)).iterations
     expect([iterations(1), iterations(null)]).toEqual([1, 3])
   })
 
-  it('knows a plan that waits for a person', () => {
+  it('recognises a plan that waits for a review', () => {
     const planned = {
       stage: { name: 'ended', at: at(9), ending: { kind: 'planned', reason: '1 task is planned' } },
     } as const
@@ -160,7 +160,7 @@ describe('the estimate', () => {
     Array.from({ length: count }, (_, i) => makeTask(from + i, { name: 'open' }))
   const left = (loop: Loop, seconds: number): number | null => createBoard(loop, running, at(seconds)).secondsLeft
 
-  it('is none before a task is done, and what was ticked before counts for nothing', () => {
+  it('is null before a task is done, and ignores tasks that were ticked before', () => {
     expect(
       left(
         makeLoop([makeTask(1, doneState(0)), makeTask(2, WORKING_STATE, { worked: [[0, null]] }), ...open(3, 4)]),
@@ -169,7 +169,7 @@ describe('the estimate', () => {
     ).toBeNull()
   })
 
-  it('is what the others took, less what was worked already, for as many as work at a time', () => {
+  it('is the average of the finished tasks, less the time already worked, divided by the width', () => {
     const tasks = [
       makeTask(1, doneState(60), { worked: [[0, 55]] }),
       makeTask(2, WORKING_STATE, { worked: [[60, null]] }),
@@ -180,7 +180,7 @@ describe('the estimate', () => {
     expect(left(makeLoop(tasks, { width: 9 }), 80)).toBe(60)
   })
 
-  it('is none while all who work rest, and when nothing is left', () => {
+  it('is null while all agents rest, and when nothing is left', () => {
     const resting: TaskState = { name: 'working', role: 'task', rest: 'usage limit' }
     const done = makeTask(1, doneState(60), { worked: [[0, 55]] })
     expect(left(makeLoop([done, makeTask(2, resting, { worked: [[60, null]] })]), 80)).toBeNull()
@@ -188,7 +188,7 @@ describe('the estimate', () => {
   })
 })
 
-it('counts every task once, whatever it is at, and never has less than no time left', () => {
+it('createBoard counts every task once in any state, and never estimates a negative time', () => {
   const stand = fc.oneof(
     fc.constantFrom<TaskState>(
       { name: 'open' },

@@ -7,10 +7,10 @@ import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { type Duration, type Instant, formatIso } from '../../lib/time.ts'
 import { isResumable, sumLoopSpent } from '../session-state.ts'
 
-/** Those who work for a loop and have not ended, by name. */
+/** The live agent sessions of a loop, by name. */
 export type WorkersByName = ReadonlyMap<string, Pick<SessionView, 'phase' | 'reason'>>
 
-/** What the caller of `boardOf` knows beside the session. */
+/** Facts that the caller of `createBoard` knows beside the session. */
 interface Known {
   readonly workers?: WorkersByName
   readonly stoppedAt?: Instant
@@ -18,13 +18,13 @@ interface Known {
 
 interface BoardContext {
   readonly isActive: boolean
-  /** When the loop stopped, for one that does not run; null where nobody knows it. */
+  /** The time at which the loop stopped, if it does not run; null when it is unknown. */
   readonly stoppedAt: Instant | null
   readonly now: Instant
   readonly workers: WorkersByName | null
 }
 
-/** A loop as people see it: what it has written down, held against how its session and those of its workers are. */
+/** Builds the view of a loop from its record and the state of its session and agent sessions. */
 export function createBoard(loop: Loop, session: SessionView, now: Instant, known: Known = {}): LoopView {
   const isActive = isLoopActive(session)
   const { workers = null, stoppedAt = session.endedAt === null ? null : Date.parse(session.endedAt) } = known
@@ -58,12 +58,12 @@ export function createBoard(loop: Loop, session: SessionView, now: Instant, know
   }
 }
 
-/** How a loop came to its end says more than that its program did. */
+/** Prefers the loop's own reason, because it says more than the exit of its program. */
 function endReason({ stage }: Loop, { outcome, reason }: SessionView): string | null {
   return stage.name === 'ended' && outcome === 'done' ? stage.ending.reason : reason
 }
 
-/** Whether its program is at work, or will be without anybody's help. */
+/** Returns true when the loop's program runs, or will run without a person's help. */
 function isLoopActive({ phase }: SessionView): boolean {
   return phase === 'starting' || phase === 'running' || phase === 'resting'
 }
@@ -98,7 +98,7 @@ function toTaskView(task: LoopTask, loop: Loop, context: BoardContext): LoopTask
   }
 }
 
-/** A task that nobody but an agent wanted is told from the others. */
+/** Marks a task that an agent added. */
 function addOrigin({ addedBy }: LoopTask, evidence: string | null): string | null {
   if (addedBy === undefined) return evidence
   return evidence === null ? `added by ${addedBy}` : `${evidence} (added by ${addedBy})`
@@ -131,7 +131,7 @@ function displayedState(task: LoopTask, context: BoardContext): LoopTaskState {
   }
 }
 
-/** Nobody is said to work unless an agent lives. */
+/** Returns `working` only while an agent is alive. */
 function workerState(task: LoopTask, { workers }: BoardContext): 'working' | 'starting' | 'resting' | 'checking' {
   if (workers === null) return 'working'
   const name = task.tries.at(-1)?.session ?? null
@@ -141,10 +141,10 @@ function workerState(task: LoopTask, { workers }: BoardContext): 'working' | 'st
   return phase === 'running' ? 'working' : phase === 'starting' ? 'starting' : 'resting'
 }
 
-/** A supervisor starts an agent within a second or two; only after this is it worth a word. */
+/** Milliseconds. A supervisor starts an agent within a second or two; only a longer wait deserves a note. */
 const START_TIMEOUT = 10_000
 
-/** Why an agent that should work does not; null where it does. */
+/** Returns the reason that an agent does not work yet; null when it works. */
 function describeWait(task: LoopTask, context: BoardContext): string | null {
   const last = task.tries.at(-1)
   const state = displayedState(task, context)
@@ -156,7 +156,7 @@ function describeWait(task: LoopTask, context: BoardContext): string | null {
     : null
 }
 
-/** What is known of how it stands, in a sentence. */
+/** Describes the state of a task in one sentence. */
 function describeEvidence(task: LoopTask, loop: Loop): string | null {
   const { stand, tries } = task
   const last = tries.at(-1)
@@ -187,7 +187,7 @@ function countStates(tasks: readonly LoopTaskView[]): LoopView['counts'] {
   return Object.fromEntries(LOOP_TASK_STATES.map(state => [state, count(state)])) as LoopView['counts']
 }
 
-/** What a person does next, if anything. */
+/** Returns the next commands for the user, if any. */
 function nextSteps(loop: Loop, session: SessionView): Pick<LoopView, 'next' | 'also'> {
   const { name, phase } = session
   const landing =
@@ -205,7 +205,7 @@ function isPlanOnly({ stage, spec }: Loop): boolean {
   return stage.name === 'ended' && stage.ending.kind === 'planned' && spec.plan === 'only'
 }
 
-/** Something was merged since it last landed. */
+/** Returns true when the loop has merged work since its last landing. */
 function hasUnlandedWork({ branch, tasks, landedAt }: Loop): boolean {
   const isNew = ({ stand, tries }: LoopTask): boolean =>
     stand.name === 'done' && tries.length > 0 && (landedAt === null || stand.at > landedAt)
@@ -217,8 +217,8 @@ function toSeconds(duration: number | null): number | null {
 }
 
 /**
- * How long a loop will still take, if what is left is like what was done: null before the first task is done, and while all who work rest, because
- * then it would be a guess.
+ * Estimates the remaining time from the finished tasks. Returns null before the first task is done, and while all
+ * agents rest, because then it would be a guess.
  */
 function estimateTimeLeft(loop: Loop, now: Instant): Duration | null {
   const tasks = requestedTasks(loop)
@@ -234,8 +234,9 @@ function estimateTimeLeft(loop: Loop, now: Instant): Duration | null {
 }
 
 /**
- * From each start to its end, and to the end of what followed it, without the time in which the loop was stopped. `now`: for a task that an agent
- * works on; when the loop has stopped, the instant at which it did, or null where nobody knows that.
+ * Sums the time from the start of each try to its end, including the check and merge after the last one, without the
+ * time in which the loop was stopped. `now` applies to a task in progress; for a stopped loop, it is the time of the
+ * stop, or null when that is unknown.
  */
 function measureWorkTime(task: LoopTask, now: Instant | null): Duration {
   const { tries, stand } = task

@@ -10,7 +10,7 @@ function loop(cwd: string, parallel: number | null, phase = 'running'): Session 
   return { spec, phase: { name: phase } } as unknown as Session
 }
 
-test('a loop that works in a checkout is found by every spelling of it, and in no worktree beside it', () => {
+test('findSerialLoop finds a loop by every spelling of its checkout, and in no worktree beside it', () => {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'os-serial-'))
   onTestFinished(() => fs.rmSync(root, { recursive: true, force: true }))
   const top = path.join(root, 'top')

@@ -15,12 +15,12 @@ import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
 import type { Session, Spec } from '../../core/session/session.ts'
 import { listFoldersToRoot } from '../../os/files/project-root.ts'
 
-/** Those who work for it, oldest first. */
+/** Returns the agent sessions of a loop, oldest first. */
 export function findWorkers({ id }: SessionView, sessions: readonly SessionView[]): SessionView[] {
   return sessions.filter(({ parent }) => parent === id).toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
 }
 
-/** A loop's board from disk alone; undefined until it has looked at its list. */
+/** Reads a loop's board from disk alone; undefined until the loop has read its list. */
 export function readBoard(home: Home, session: SessionView, now: Instant): LoopView | undefined {
   const loop = readLoop(home, session.id)
   if (loop === undefined) return undefined
@@ -32,14 +32,14 @@ export function readBoard(home: Home, session: SessionView, now: Instant): LoopV
   })
 }
 
-/** The board of a loop that has not written anything down yet: what it was asked for. */
+/** Builds the board of a loop without a record yet, from its request. */
 export function readInitialBoard(home: Home, session: SessionView, now: Instant): LoopView {
   const argv = readStoredSession(home, session.id)?.spec.argv ?? []
   const spec = JSON.parse(argv.at(-1) ?? '{}') as LoopSpec
   return createBoard(createLoop(spec, Date.parse(session.createdAt)), session, now)
 }
 
-/** A session and its board, now and after each change or second, until it has ended. */
+/** Yields a session and its board now and after each change or second, until the session has ended. */
 export async function* watchBoard(
   home: Home,
   session: SessionView,
@@ -59,7 +59,7 @@ export async function* watchBoard(
   }
 }
 
-/** A loop that works in the same checkout, one task after the other: nobody could tell what either of them has done there. */
+/** Finds a serial loop in the same checkout: nobody could attribute the changes there to one of the two. */
 export function findOtherSerialLoop(
   requested: Pick<Spec, 'agent' | 'cwd' | 'argv'>,
   sessions: readonly Session[],
@@ -67,7 +67,7 @@ export function findOtherSerialLoop(
   return isSerial(requested) ? findSerialLoop(requested.cwd, sessions) : undefined
 }
 
-/** The loop that works in the checkout around this folder, one task after the other. */
+/** Finds the serial loop that works in the checkout around this folder. */
 export function findSerialLoop(cwd: string, sessions: readonly Session[]): Session | undefined {
   const root = checkoutRoot(cwd)
   return sessions.find(
@@ -76,7 +76,7 @@ export function findSerialLoop(cwd: string, sessions: readonly Session[]): Sessi
   )
 }
 
-/** What to do about it. */
+/** Describes the user's options. */
 export function describeAlternatives({ spec: { name } }: Session): string {
   return `wait for it: oneshot wait ${name}; or stop it: oneshot stop ${name}; or work in worktrees: --parallel`
 }
@@ -90,6 +90,6 @@ function checkoutRoot(cwd: string): string {
   try {
     return listFoldersToRoot(fs.realpathSync(cwd)).at(-1) ?? cwd
   } catch {
-    return cwd // It is gone, and with it the checkout.
+    return cwd // The folder is gone, and with it the checkout.
   }
 }

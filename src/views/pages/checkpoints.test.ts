@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { makeCheckpoint, makePageData, makeSession } from '../../../testkit/views/page-data.ts'
 import { renderCheckpoints } from './checkpoints.ts'
 
-test('checkpoints are a table, newest first, with the commands for the last ones', () => {
+test('the page lists checkpoints in a table, newest first, with commands for the last ones', () => {
   const checkpoints = [makeCheckpoint(3, { trigger: 'start' }), makeCheckpoint(7, { leftOut: ['big.bin | 80 MB'] })]
   expect(
     renderCheckpoints(makePageData(makeSession(), { checkpoints, checkpointCount: 2 })),
@@ -25,14 +25,14 @@ They are commits of \`refs/oneshot/claude-fix-auth/k3v9x2m4qa\`, the newest firs
 `)
 })
 
-test('of many the last are shown, and how many there are', () => {
+test('the page shows the last of many checkpoints, and their total number', () => {
   const checkpoints = Array.from({ length: 200 }, (_, i) => makeCheckpoint(i + 801))
   const page = renderCheckpoints(makePageData(makeSession(), { checkpoints, checkpointCount: 1_000 }))
   expect(page).toContain('1000 checkpoints, the newest first; the last 200 are shown.')
   expect(page.match(/^\| \d+ /gm)).toHaveLength(200)
 })
 
-test('without any it says why', () => {
+test('the page without checkpoints says why', () => {
   const failed = makeSession({ saved: { ...makeSession().saved, trouble: 'there is no repository here' } })
   const off = makeSession({}, { saving: { mode: 'off', interval: 1, push: null } })
   expect(renderCheckpoints(makePageData(makeSession()))).toBe('# Checkpoints of claude-fix-auth\n\nNone so far.\n')

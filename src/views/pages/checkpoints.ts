@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
 import { formatIso } from '../../lib/time.ts'
 import { toCell, toLine, type PageData } from './page-data.ts'
 
-/** CHECKPOINTS.md: what was saved when, newest first, and the commands to see and to use it. */
+/** Renders CHECKPOINTS.md: all checkpoints, newest first, and the commands to view and restore them. */
 export function renderCheckpoints({ session, view, checkpoints, checkpointCount }: PageData): string {
   const { name } = view
   const shown = checkpoints.toReversed()
@@ -25,7 +25,7 @@ export function renderCheckpoints({ session, view, checkpoints, checkpointCount 
     `oneshot restore ${name}@${last}`,
     '```',
     '',
-    // Not by their commits: those of older ones are written anew when some are thinned out.
+    // The page names the ref and no commits: pruning rewrites the commits of older checkpoints.
     `They are commits of \`refs/oneshot/${name}/${view.id}\`, the newest first.`,
     '',
     '| no | time | trigger | files | lines | left out |',

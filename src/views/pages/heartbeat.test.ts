@@ -4,7 +4,7 @@ import { renderHeartbeat, parseLastHeartbeat } from './heartbeat.ts'
 
 const STATS = { pid: 4242, isAlive: true, cpu: 12_340, written: 45_678, writtenAt: at(27) }
 
-test('a heartbeat tells what was seen', () => {
+test('a heartbeat contains the observed facts', () => {
   const event = { at: at(1), type: 'session.noted', note: 'two\nlines' } as const
   const line = renderHeartbeat({ at: at(30), state: 'running', stats: STATS, event, gap: null })
   expect(line).toBe(
@@ -13,7 +13,7 @@ test('a heartbeat tells what was seen', () => {
   expect(parseLastHeartbeat(line)).toBe(at(30))
 })
 
-test('a gap is told with its reason, and what is not there is not made up', () => {
+test('a heartbeat explains a gap, and invents no missing facts', () => {
   const gap = { length: 720_000, reason: 'the machine was asleep' }
   const gone = { pid: 7, isAlive: false, cpu: null, written: 0, writtenAt: null }
   const told = [
@@ -26,7 +26,7 @@ test('a gap is told with its reason, and what is not there is not made up', () =
   ])
 })
 
-test('what is no heartbeat tells no time', () => {
+test('parseLastHeartbeat returns null for text that is no heartbeat', () => {
   for (const text of ['', 'alive\n', '2026-99-99T10:00:00Z running\n', '2026-11-15T10:00:30.000Z running'])
     expect(parseLastHeartbeat(text)).toBeNull()
 })

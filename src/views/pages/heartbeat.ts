@@ -5,18 +5,18 @@ import { type Duration, formatDuration, type Instant, formatIso } from '../../li
 import type { HeartbeatStats } from '../process-stats.ts'
 import { toLine } from './page-data.ts'
 
-/** What one line tells. */
+/** The facts of one line. */
 export interface HeartbeatEntry {
   readonly at: Instant
   /** Its phase or outcome. */
   readonly state: string
   readonly stats: HeartbeatStats
   readonly event: Event | null
-  /** How long there was no line before this one although there should have been, and why. */
+  /** The time without a heartbeat before this line, and its reason; null without a gap. */
   readonly gap: { readonly length: Duration; readonly reason: string } | null
 }
 
-/** A line of HEARTBEAT: not only that somebody looked, but what was seen. */
+/** Renders a line of HEARTBEAT, with the observed facts. */
 export function renderHeartbeat({ at, state, stats, event, gap }: HeartbeatEntry): string {
   const parts = [
     `${formatIso(at)} ${state}`,
@@ -31,7 +31,7 @@ export function renderHeartbeat({ at, state, stats, event, gap }: HeartbeatEntry
   return `${parts.join('; ')}\n`
 }
 
-/** When the last of these lines was written; null when it is none. */
+/** Returns the time of the last line; null when it is no heartbeat. */
 export function parseLastHeartbeat(text: string): Instant | null {
   const at = Date.parse(/(?<![^\n])[^\n]{0,200}?(\d{4}-\d\d-\d\dT[\d:.]{1,20}Z) [^\n]*\n$/.exec(text)?.[1] ?? '')
   return Number.isNaN(at) ? null : at

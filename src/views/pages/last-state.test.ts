@@ -17,7 +17,7 @@ const TRACKER: TrackerSnapshot = {
   settled: [],
 }
 
-test('tasks and what the tracker says are told with the hash of both', () => {
+test('the page shows the tasks, the tracker’s issues and the hash of both', () => {
   const state = { name: 'claude-fix-auth', tasks: TASKS, tracker: TRACKER }
   expect(renderLastState(state, at(3))).toBe(`# Tasks of claude-fix-auth
 
@@ -44,7 +44,7 @@ oneshot tasks claude-fix-auth
 `)
 })
 
-test('the hash is of what is to be done, and of nothing else', () => {
+test('the hash covers the tasks and nothing else', () => {
   const state = { name: 'a', tasks: TASKS, tracker: TRACKER }
   expect(hashTasks({ ...state, name: 'b', tracker: { ...TRACKER, at: at(99) } })).toBe(hashTasks(state))
   const others = [
@@ -57,7 +57,7 @@ test('the hash is of what is to be done, and of nothing else', () => {
   expect(hashTasks(state)).toMatch(/^[0-9a-f]{64}$/)
 })
 
-test('however much a tracker has ready, the page has an end', () => {
+test('the page stays limited however many issues a tracker has ready', () => {
   const ready = Array.from({ length: 500 }, () => ({ id: 'a', title: 'x'.repeat(5_000), state: 'open' as const }))
   const page = renderLastState({ name: 'a', tasks: [], tracker: { ...TRACKER, ready } }, at(3))
   expect(page.split('\n').filter(line => line.startsWith('| a |'))).toHaveLength(200)

@@ -4,14 +4,14 @@ import type { TrackerSnapshot } from '../../core/session/task.ts'
 import { type Instant, formatIso } from '../../lib/time.ts'
 import { toCell, toLine } from './page-data.ts'
 
-/** What is left to do, as far as anybody has said it. */
+/** The known tasks of a session and its tracker. */
 export interface TaskSnapshot {
   readonly name: string
   readonly tasks: readonly Task[]
   readonly tracker: TrackerSnapshot | null
 }
 
-/** LAST_STATE.md: the tasks of a session and of its tracker, and a hash by which a change is seen. */
+/** Renders LAST_STATE.md: the tasks of a session and of its tracker, and a hash that reveals a change. */
 export function renderLastState(snapshot: TaskSnapshot, changedAt: Instant): string {
   const { name, tasks, tracker } = snapshot
   const open = tasks.filter(task => task.state !== 'done').length
@@ -31,7 +31,7 @@ export function renderLastState(snapshot: TaskSnapshot, changedAt: Instant): str
   ].join('\n')
 }
 
-/** The same for the same tasks in the same states, whoever asks and whenever. */
+/** Returns the same hash for the same tasks in the same states, at any time. */
 export function hashTasks({ tasks, tracker }: TaskSnapshot): string {
   const ownTasks = tasks.map(({ id, title, state, source }) => [source, id, state, title])
   const trackerTasks =

@@ -6,28 +6,31 @@ import { maskAndTruncate } from '../../lib/mask/mask.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import type { Instant } from '../../lib/time.ts'
 
-/** What the pages about a session are made of. */
+/** The data for the pages about a session. */
 export interface PageData {
   readonly session: Session
   readonly view: SessionView
-  /** The last ones, in order. */
+  /** The last events, in order. */
   readonly events: readonly Event[]
-  /** The last ones, in order, and how many there were in all. */
+  /** The last checkpoints, in order, and in `checkpointCount` their total number. */
   readonly checkpoints: readonly Checkpoint[]
   readonly checkpointCount: number
-  /** The last line that was said. */
+  /** The last line of output. */
   readonly lastWords: string | null
   readonly now: Instant
 }
 
 const MAX_LENGTH = 300
 
-/** Text from outside as a part of a line: it is one, has an end, and cannot be taken for one of our own. */
+/**
+ * Turns outside text into a part of one line: it has a maximum length and no line breaks, so that it cannot imitate the
+ * page's own lines.
+ */
 export function toLine(text: string): string {
   return maskAndTruncate(toOneLine(text), MAX_LENGTH)
 }
 
-/** In a cell of a table. */
+/** Escapes outside text for a cell of a table. */
 export function toCell(text: string): string {
   return toLine(text).replaceAll('|', '\\|')
 }

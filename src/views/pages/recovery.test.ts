@@ -10,7 +10,7 @@ const CONTEXT = {
   repository: { top: "/home/dev/it's", remote: 'https://example.com/it.git' },
 }
 
-test('whoever has only this file can look, go on, and do without us', () => {
+test('a reader with only this file can inspect the session, continue it, and work without oneshot', () => {
   const session = makeSession(
     {
       phase: { name: 'ended', at: at(77), outcome: 'stopped', reason: 'stopped by you', trouble: 'stopped' },
@@ -108,7 +108,7 @@ git switch -c claude-fix-auth refs/oneshot/claude-fix-auth/k3v9x2m4qa
 `)
 })
 
-test('a command is started again by its own line, in its own folder, wherever the state folder is', () => {
+test('the page restarts a command by its own line, in its own folder, with any state folder', () => {
   const session = makeSession(
     { phase: { name: 'running', since: at(1) } },
     {
@@ -133,7 +133,7 @@ test('a command is started again by its own line, in its own folder, wherever th
   for (const other of ['oneshot resume', 'Without oneshot', 'git ']) expect(page).not.toContain(other)
 })
 
-test('what is done is not resumed, but given more to do', () => {
+test('the page gives a finished session more work, and does not resume it', () => {
   const phase = { name: 'ended', at: at(77), outcome: 'done', reason: 'exit code 0', trouble: null } as const
   const page = renderRecovery(makePageData(makeSession({ phase })), CONTEXT)
   expect(page).toContain('oneshot send claude-fix-auth "and then this"')
@@ -141,7 +141,7 @@ test('what is done is not resumed, but given more to do', () => {
   expect(page).not.toContain('oneshot attach')
 })
 
-test('a loop with worktrees lands what it has merged, done or not', () => {
+test('the page lands the merged work of a loop with worktrees, finished or not', () => {
   const loop = (parallel: number | null): string => {
     const argv = ['node', 'loop', JSON.stringify({ parallel })]
     const phase = { name: 'ended', at: at(77), outcome: 'failed', reason: '1 of 2 tasks done', trouble: null } as const
@@ -152,7 +152,7 @@ test('a loop with worktrees lands what it has merged, done or not', () => {
   expect(loop(null)).not.toContain('land')
 })
 
-test('outside git nothing is promised', () => {
+test('the page promises nothing outside git', () => {
   const session = makeSession({}, { saving: { mode: 'ref', interval: 1, push: 'origin' } })
   const page = renderRecovery(makePageData(session), { ...CONTEXT, repository: null })
   expect(page).toContain('Its folder is not in a git repository: there are no checkpoints.')

@@ -7,21 +7,24 @@ import { renderState } from '../session-state.ts'
 import { isLoop } from '../session-state.ts'
 import { toLine, type PageData } from './page-data.ts'
 
-/** What the page has to know beside the session itself. */
+/** Facts that the page needs beside the session itself. */
 export interface RecoveryContext {
-  /** How this program was started, as it can be started again. */
+  /** The command that starts this program again. */
   readonly program: readonly string[]
-  /** The state folder, when it is not where it usually is. */
+  /** The state folder, if it is not the default one. */
   readonly home: string | null
-  /** The session's own folder in there. */
+  /** The session's own folder in the state folder. */
   readonly files: string
-  /** How a person goes on with its conversation without us; null where there is none. */
+  /** The command that continues the conversation without oneshot; null without a conversation. */
   readonly byHand: readonly string[] | null
-  /** The top of the working tree around its folder, and where the remote is that it is pushed to, if known; null outside git. */
+  /**
+   * The top of the working tree around its folder, and the URL of the remote for its pushes, if known; null outside
+   * git.
+   */
   readonly repository: { readonly top: string; readonly remote: string | null } | null
 }
 
-/** RECOVERY.md: what to type, for somebody who has nothing but this file. Each block can be pasted as it is. */
+/** Renders RECOVERY.md: the commands for a reader who has only this file. Each block can be pasted unchanged. */
 export function renderRecovery(data: PageData, context: RecoveryContext): string {
   return [
     ...renderHeading(data),
@@ -112,7 +115,7 @@ function renderContinue({ session, view }: PageData): string[] {
   ]
 }
 
-/** What a loop has merged in worktrees is had before all is done, too. */
+/** Shows the landing of merged work even before the loop is done. */
 function renderLand({ spec }: Session, name: string): string[] {
   const { parallel = null } = JSON.parse(spec.argv.at(-1) ?? '{}') as Partial<LoopRequest>
   if (parallel === null) return []
@@ -197,12 +200,12 @@ function renderOtherMachine({ session, view }: PageData, { repository }: Recover
   ]
 }
 
-/** It always leads to the newest one, while the commits of older ones are written anew when some are thinned out. */
+/** Returns the ref, which always points to the newest checkpoint, while pruning rewrites the commits of older ones. */
 function checkpointRef({ spec }: PageData['session']): string {
   return `refs/oneshot/${spec.name}/${spec.id}`
 }
 
-/** A fence that nothing in it can close. */
+/** Returns a code block with a fence that no line in it can close. */
 function codeBlock(...lines: string[]): string[] {
   const text = lines.join('\n')
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))

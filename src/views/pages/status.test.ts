@@ -3,7 +3,7 @@ import type { Session } from '../../core/session/session.ts'
 import { makePageData, makeSession, at } from '../../../testkit/views/page-data.ts'
 import { renderStatus } from './status.ts'
 
-test('a session at work is told with all that is known of it', () => {
+test('the page of a running session shows all known facts', () => {
   const session: Session = {
     ...makeSession({}, { model: 'opus', maxTime: 18_000_000 }),
     phase: { name: 'running', since: at(5) },
@@ -83,14 +83,14 @@ test.each<[string, Session['phase'], string[]]>([
       'Next: `oneshot log claude-fix-auth`',
     ],
   ],
-])('a session that %s says so, and what to type', (_, phase, lines) => {
+])('the page of a session that %s says so, and names the next command', (_, phase, lines) => {
   const messages = makeSession().messages.map(message => ({ ...message, confirmedAt: at(2) }))
   const page = renderStatus(makePageData(makeSession({ phase, messages }))).split('\n')
   const told = page.filter(line => /^#(?!#)|since|waits|ended:|^Next/.test(line))
   expect(told).toEqual(lines)
 })
 
-test('however much there is to tell, the page stays short, and each thing is one line', () => {
+test('the page stays short with any amount of data, and each fact is one line', () => {
   const tasks = Array.from({ length: 200 }, (_, i) => ({
     id: `${i}`,
     title: `${'long '.repeat(60)}\n# ${i}`,

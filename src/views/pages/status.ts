@@ -9,7 +9,7 @@ import { toLine, type PageData } from './page-data.ts'
 
 const MAX_TASKS = 5
 
-/** STATUS.md: how a session is doing, for somebody who has nothing but this file. */
+/** Renders STATUS.md: the state of a session, for a reader who has only this file. */
 export function renderStatus(data: PageData): string {
   const { view, events, now } = data
   const { name, reason } = view
@@ -79,7 +79,7 @@ function describeWait({ phase }: Session): string | null {
   }
 }
 
-/** When it came to be as it is. */
+/** Returns the start of the current phase. */
 function phaseStart({ phase, clockSince }: Session): number {
   if (phase.name === 'ended') return phase.at
   return 'since' in phase ? phase.since : clockSince
