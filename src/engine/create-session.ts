@@ -10,7 +10,10 @@ import type { Runtime } from '../ports/runtime.ts'
 /** The remains of work that began outside oneshot: its messages (the prompt is the first) and its last output. */
 export interface ImportedSession {
   readonly messages: readonly string[]
-  /** Number of messages that the imported conversation already contains. A fresh conversation receives all messages. */
+  /**
+   * Number of messages that the conversation contains already. A fresh conversation receives all messages in its first
+   * input, so all of them count.
+   */
   readonly read: number
   readonly spent: Usage
   readonly spentInThread: Usage
@@ -51,6 +54,6 @@ async function storeImported(
     if (index > 0) await runtime.storeMessage(id, index + 1, Buffer.from(text))
   await importFiles()
   const transcript = finalOutput === '' ? 0 : runtime.writeTranscript(id, 0, `${finalOutput.trimEnd()}\n`)
-  const gists = messages.map(text => maskAndTruncate(toOneLine(text), 120))
-  return { messages: gists, read, spent, spentInThread, tasks, reason, transcript }
+  const summaries = messages.map(text => maskAndTruncate(toOneLine(text), 120))
+  return { messages: summaries, read, spent, spentInThread, tasks, reason, transcript }
 }

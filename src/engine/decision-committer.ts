@@ -47,7 +47,8 @@ export class DecisionCommitter {
     const total = this.#applySignals(decided, leadsTo(decided))
     const isUnread = read === undefined || read.output === before.bookmark.output
     if (isUnchanged(total, before) && isUnread) return false
-    // A new attempt's output is read from its start, so only the attempt that was read keeps the new offset.
+    // The engine reads a new attempt's output from its start, so only the attempt that it has read keeps the new
+    // offset.
     const isSameAttempt = total.session.attempt === before.attempt
     const { output, memory } = read !== undefined && isSameAttempt ? read : total.session.bookmark
     const bookmark = { ...total.session.bookmark, output, memory }
@@ -73,19 +74,20 @@ export class DecisionCommitter {
    * Writes the transcript before the record, and first cuts it to the recorded length: after a crash, the next
    * supervisor writes the same bytes again.
    */
-  commit(decision: Decision, words = ''): void {
+  commit(decision: Decision, transcriptText = ''): void {
     const { runtime, store, agents } = this.#context
     const { session } = decision
-    const isTold = agents(session.spec.agent).readLine !== undefined
-    const text = words + (isTold ? decision.events.map(event => transcriptNote(event) ?? '').join('') : '')
+    const hasTranscript = agents(session.spec.agent).readLine !== undefined
+    const text =
+      transcriptText + (hasTranscript ? decision.events.map(event => transcriptNote(event) ?? '').join('') : '')
     store.assertEpoch() // Only the supervisor that holds the epoch may write the transcript.
     const transcript = text === '' ? session.bookmark.transcript : this.#writeTranscript(session, text)
-    const told = this.#withoutImpossibleRequest({ ...session, bookmark: { ...session.bookmark, transcript } })
-    const outgoing = { notices: noticesOf(told, decision.events), hooks: hooksOf(told, decision.events) }
-    store.record({ ...decision, session: told }, outgoing)
-    if (told.phase.name !== 'ended') runtime.setStatusLine(told.spec.id, statusLine(told))
-    for (const event of decision.events) this.#context.onEvent?.(told, event)
-    for (const listener of this.#listeners) listener(told, outgoing)
+    const recorded = this.#withoutImpossibleRequest({ ...session, bookmark: { ...session.bookmark, transcript } })
+    const outgoing = { notices: noticesOf(recorded, decision.events), hooks: hooksOf(recorded, decision.events) }
+    store.record({ ...decision, session: recorded }, outgoing)
+    if (recorded.phase.name !== 'ended') runtime.setStatusLine(recorded.spec.id, statusLine(recorded))
+    for (const event of decision.events) this.#context.onEvent?.(recorded, event)
+    for (const listener of this.#listeners) listener(recorded, outgoing)
   }
 
   /**

@@ -13,22 +13,22 @@ export class DueTimer {
 
   constructor(
     context: Pick<EngineContext, 'store' | 'clock'>,
-    answer: (sessionId: string, at: Instant) => Promise<void>,
+    onDue: (sessionId: string, at: Instant) => Promise<void>,
   ) {
     this.#context = context
-    this.#onDue = answer
+    this.#onDue = onDue
   }
 
   /**
-   * Schedules the next due time. If the timer fired at `rungAt` and the session is still due because of trouble, it
+   * Schedules the next due time. If the timer fired at `firedAt` and the session is still due because of trouble, it
    * fires again after `RETRY_DELAY`.
    */
-  set(rungAt: Instant = Number.NEGATIVE_INFINITY): void {
+  set(firedAt: Instant = Number.NEGATIVE_INFINITY): void {
     this.#cancel()
     if (this.#isStopped) return
     const due = this.#context.store.nextDue()
     if (due === undefined) return
-    const at = due > rungAt ? due : rungAt + RETRY_DELAY
+    const at = due > firedAt ? due : firedAt + RETRY_DELAY
     this.#cancel = this.#context.clock.schedule(at, () => this.#fire())
   }
 
@@ -39,7 +39,7 @@ export class DueTimer {
 
   #fire(): void {
     const at = this.#context.clock.now()
-    const answered = this.#context.store.dueSessions(at).map(id => this.#onDue(id, at))
-    void Promise.all(answered).then(() => this.set(at))
+    const handled = this.#context.store.dueSessions(at).map(id => this.#onDue(id, at))
+    void Promise.all(handled).then(() => this.set(at))
   }
 }

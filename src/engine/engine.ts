@@ -119,7 +119,7 @@ export class Engine {
   async create(
     spec: Spec,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
-    inherited: SessionSource = {},
+    source: SessionSource = {},
   ): Promise<Session> {
     const { runtime, store } = this.#context
     return this.#mutex.run(spec.id, async () => {
@@ -127,7 +127,7 @@ export class Engine {
         const hasTranscript = this.#context.agents(spec.agent).readLine !== undefined
         await runtime.prepare(spec.id, { ...files, hasTranscript })
         this.#committer.commit(
-          await createFirstDecision(spec, { hasPrompt: files.prompt !== null, ...inherited }, runtime),
+          await createFirstDecision(spec, { hasPrompt: files.prompt !== null, ...source }, runtime),
         )
       } catch (cause) {
         if (!(cause instanceof Superseded) && store.load(spec.id) === undefined) await runtime.removeSession(spec.id)
@@ -196,12 +196,12 @@ export class Engine {
       if (known !== undefined) return known.id
       const next = (session.messages.at(-1)?.id ?? 0) + 1
       await runtime.storeMessage(id, next, message.text)
-      const { text: _, ...news } = message
+      const { text: _, ...request } = message
       this.#committer.decideAndCommit(id, [
         {
           at: clock.now(),
           type: 'user.message',
-          ...news,
+          ...request,
           ...countThreadMessages(session, this.#runner.sessionContext(session)),
         },
       ])
@@ -237,16 +237,16 @@ export class Engine {
    * we can look up.
    */
   hasThread(session: Session): boolean | null {
-    const place = this.#runner.sessionContext(session)
-    if (place.agent.findThread === undefined) return session.thread.id === null ? false : null
-    return hasThreadRecord(session, place)
+    const context = this.#runner.sessionContext(session)
+    if (context.agent.findThread === undefined) return session.thread.id === null ? false : null
+    return hasThreadRecord(session, context)
   }
 
   /** Observes a session, decides, records and performs, until an observation finds no news. */
   observe(id: string): Promise<void> {
     const queued = this.#queuedObservations.get(id)
     if (queued !== undefined) return queued
-    const looked = this.#runExclusively(id, async () => {
+    const observation = this.#runExclusively(id, async () => {
       this.#queuedObservations.delete(id)
       await this.#runner.performPending(id)
       while (this.#runner.observeOnce(id)) {
@@ -255,8 +255,8 @@ export class Engine {
       }
       await this.#runner.performPending(id)
     })
-    this.#queuedObservations.set(id, looked)
-    return looked
+    this.#queuedObservations.set(id, observation)
+    return observation
   }
 
   /**
@@ -318,13 +318,13 @@ export class Engine {
   /** Applies a request that a command stored before it was killed, possibly before it could end the processes. */
   #takeStoredRequest(session: Session): void {
     if (session.exit !== null || isIdle(session)) return
-    const { runtime: work, clock } = this.#context
-    this.#committer.decideAndCommit(session.spec.id, requestedIn(work, attemptRef(session), clock.now()))
+    const { runtime, clock } = this.#context
+    this.#committer.decideAndCommit(session.spec.id, requestedIn(runtime, attemptRef(session), clock.now()))
   }
 
   /**
-   * Records an end that happened meanwhile. Leaves a blocked session without a process as it is, so that it keeps its
-   * question.
+   * Holds a session without a live process. Records an end that happened meanwhile, and leaves a blocked session
+   * without a process as it is, so that it keeps its question.
    */
   #holdUnlessAlive({ spec: { id } }: Session): void {
     const { store, runtime, clock } = this.#context
@@ -368,11 +368,11 @@ export class Engine {
     })
   }
 
-  #runExclusively(id: string, work: () => Promise<void>): Promise<void> {
+  #runExclusively(id: string, action: () => Promise<void>): Promise<void> {
     return this.#mutex.run(id, async () => {
       if (this.#isShutDown) return
       try {
-        await work()
+        await action()
       } catch (cause) {
         this.#context.onTrouble(id, cause)
       }

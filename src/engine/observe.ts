@@ -15,22 +15,22 @@ import { UnfinishedLines } from './unfinished-lines.ts'
 
 /** Bytes of output that one step parses at most, so that a verbose agent does not delay the other sessions. */
 const CHUNK_SIZE = 1_048_576
-/** Bytes after which a line is read even without its end. */
+/** Bytes after which the engine reads a line even without its end. */
 const MAX_LINE_LENGTH = 64 * CHUNK_SIZE
-/** Characters up to which a line is parsed without a guard: no parser gets stuck on a line this short. */
+/** Characters up to which the engine parses a line without a guard: no parser gets stuck on a line this short. */
 const LONG_LINE_LENGTH = 32_768
 
 /** Milliseconds. tmux opens a pane in milliseconds; a pane that has not started after this time never starts. */
 const LAUNCH_TIMEOUT = 20_000
 
-/** The news about a session's current attempt, and the output offset up to which they are read. */
+/** The news about a session's current attempt, and the offset up to which the engine has read its output. */
 export interface AttemptObservation {
   readonly signals: readonly Signal[]
   /** The text for the transcript. */
   readonly text: string
   readonly output: number
   readonly memory: ParserState
-  /** True when more output must be read before later signals can follow. */
+  /** True when the engine must read more output before later signals can follow. */
   readonly hasMore: boolean
   /** True when the shim is dead and the agent is alive: no mailbox entry will announce the agent's end. */
   readonly isAdopted: boolean
@@ -87,8 +87,10 @@ export function observeAttempt(
 
 /** Returns the session with the thread that these observations report. */
 function withReportedThread(session: Session, observations: readonly Observation[]): Session {
-  const told = observations.findLast(said => said.type === 'threaded' && isThreadId(said.thread))
-  return told?.type !== 'threaded' ? session : { ...session, thread: { ...session.thread, id: told.thread } }
+  const reported = observations.findLast(
+    observation => observation.type === 'threaded' && isThreadId(observation.thread),
+  )
+  return reported?.type !== 'threaded' ? session : { ...session, thread: { ...session.thread, id: reported.thread } }
 }
 
 /**
@@ -112,7 +114,8 @@ function isLaunchOverdue(
   awaited: Duration,
 ): boolean {
   if (openedAt === null) return false
-  const from = since > now ? openedAt : Math.max(since, openedAt) // A start in the future means that the clock was set back.
+  // A start in the future means that the clock was set back.
+  const from = since > now ? openedAt : Math.max(since, openedAt)
   return awaited > LAUNCH_TIMEOUT || now - from > LAUNCH_TIMEOUT
 }
 
@@ -163,7 +166,7 @@ function findLostProcess({ life }: Session, state: AttemptState, runtime: Runtim
   return isLost ? { type: 'process.died', exit: { kind: 'vanished', evidence: `pid ${life.pid} is gone` } } : null
 }
 
-/** Attributes a death without a record to a restart of the machine, if the machine was restarted since. */
+/** Attributes a death without a record to a restart of the machine, if the machine has restarted since. */
 function markReboot(session: Session, death: Death, { work: runtime }: { work: Runtime }): Death {
   const ref = attemptRef(session)
   const boot = session.life?.boot ?? runtime.attemptState(ref).life?.boot ?? runtime.boot
@@ -215,10 +218,10 @@ function readOutput(
   else unfinished.forget(session.spec.id)
   const { memory } = session.bookmark
   const mayTakeLong = lines.some(line => line.length > LONG_LINE_LENGTH)
-  const heard = mayTakeLong
+  const parsed = mayTakeLong
     ? runtime.guardReading(attemptRef(session), from, isStuck => parseLines(lines, memory, read, isStuck))
     : parseLines(lines, memory, read, false)
-  return { ...heard, output: from + length, hasMore: length > 0 }
+  return { ...parsed, output: from + length, hasMore: length > 0 }
 }
 
 /** Skips long lines if an earlier supervisor got stuck here: one of them was the reason. */
@@ -229,20 +232,22 @@ function parseLines(
   isStuck: boolean,
 ): Pick<ReadOutcome, 'observations' | 'text' | 'memory' | 'note'> {
   let memory = before
-  let leftOut = 0
-  const heard: ParsedLine[] = []
+  let skippedLength = 0
+  const parsed: ParsedLine[] = []
   for (const line of lines) {
-    if (isStuck && line.length > LONG_LINE_LENGTH) leftOut += line.length
+    if (isStuck && line.length > LONG_LINE_LENGTH) skippedLength += line.length
     if ((isStuck && line.length > LONG_LINE_LENGTH) || line.trim() === '') continue
     const reading = parseLineSafely(line, memory, read)
     memory = reading.memory ?? memory
-    heard.push(reading)
+    parsed.push(reading)
   }
   const note =
-    leftOut === 0 ? null : `oneshot skipped ${formatBytes(leftOut)} of output, because reading it took too long before`
+    skippedLength === 0
+      ? null
+      : `oneshot skipped ${formatBytes(skippedLength)} of output, because reading it took too long before`
   return {
-    observations: heard.flatMap(item => item.observations),
-    text: heard.map(item => item.text ?? '').join(''),
+    observations: parsed.flatMap(item => item.observations),
+    text: parsed.map(item => item.text ?? '').join(''),
     memory,
     note,
   }

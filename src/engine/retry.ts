@@ -47,21 +47,22 @@ export function withTimeout<T>(
   action: (signal: AbortSignal) => Promise<T>,
   { clock, limit, doing, ending: abortSignal }: { clock: Clock; limit: Duration; doing: string; ending: AbortSignal },
 ): Promise<T> {
-  const end = new AbortController()
+  const controller = new AbortController()
   return new Promise<T>((resolve, reject) => {
-    const breakOff = (why: string): void => {
-      end.abort()
+    const abort = (why: string): void => {
+      controller.abort()
       reject(new Trouble(doing, why))
     }
-    const whenAllEnds = (): void => breakOff('the supervisor is being stopped')
-    if (abortSignal.aborted) return whenAllEnds()
-    abortSignal.addEventListener('abort', whenAllEnds)
-    const cancel = clock.schedule(clock.now() + limit, () => breakOff(`no answer within ${formatDuration(limit)}`))
+    const onAbort = (): void => abort('the supervisor is being stopped')
+    if (abortSignal.aborted) return onAbort()
+    abortSignal.addEventListener('abort', onAbort)
+    const cancel = clock.schedule(clock.now() + limit, () => abort(`no answer within ${formatDuration(limit)}`))
     const finish = (): void => {
       cancel()
-      abortSignal.removeEventListener('abort', whenAllEnds)
+      abortSignal.removeEventListener('abort', onAbort)
     }
-    const done = (async () => action(end.signal))() // The async function turns a synchronous throw into a rejection.
+    // The async function turns a synchronous throw into a rejection.
+    const done = (async () => action(controller.signal))()
     done.finally(finish).then(resolve, reject)
   })
 }
@@ -84,9 +85,9 @@ export class Backoff {
   readonly #onPauseOver: (turnedAway: readonly string[]) => void
   readonly #pauses = new Map<string, BackoffPause>()
 
-  constructor(clock: Clock, call: (turnedAway: readonly string[]) => void) {
+  constructor(clock: Clock, onPauseOver: (turnedAway: readonly string[]) => void) {
     this.#clock = clock
-    this.#onPauseOver = call
+    this.#onPauseOver = onPauseOver
   }
 
   /** Returns the cause of the pause and remembers `who` for the call back; undefined when the caller may proceed. */

@@ -35,9 +35,9 @@ export class SessionRunner {
 
   readonly #unfinished = new UnfinishedLines()
 
-  constructor(context: EngineContext, recorder: DecisionCommitter, engine: RunnerContext) {
+  constructor(context: EngineContext, committer: DecisionCommitter, engine: RunnerContext) {
     this.#context = context
-    this.#committer = recorder
+    this.#committer = committer
     this.#engine = engine
   }
 
@@ -68,8 +68,8 @@ export class SessionRunner {
   }
 
   /**
-   * Ends an attempt that left no process behind and needs no sweep. If the agent's record cannot be read now, the
-   * runner reads it after a sweep, which the due timer requests.
+   * Ends an attempt that left no process behind and needs no sweep. If the runner cannot read the agent's record now,
+   * it reads the record after a sweep, which the due timer requests.
    */
   #signalsForEmptyTree({ session, effects }: Decision, at: Instant): Signal[] {
     if (session.phase.name !== 'stopping' || effects.some(effect => effect.type === 'sweep')) return []
@@ -126,7 +126,8 @@ export class SessionRunner {
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
       const learned = await performEffect(item.effect, session, this.sessionContext(session))
       if (learned.length > 0) {
-        while (this.observeOnce(id, learned.some(isGone))); // Reads the last output before the runner concludes anything from the end.
+        // Reads the last output before the runner concludes anything from the end.
+        while (this.observeOnce(id, learned.some(isGone)));
         this.#committer.decideAndCommit(id, [...this.#readFinalThread(learned, id), ...learned])
       }
       store.settleEffect(item.key)

@@ -5,7 +5,7 @@ import { UnfinishedLines } from './unfinished-lines.ts'
 const ref = { sessionId: 's1', name: 'a', attempt: 1, mode: 'headless' } as const
 const LIMIT = 1_000_000
 
-/** Returns an output that grows, and counts the bytes that were read from it. */
+/** Returns an output that grows, and counts the bytes that its reader has read. */
 function growing(): { work: Runtime; grow: (text: string) => void; read: () => number } {
   let output = ''
   let read = 0

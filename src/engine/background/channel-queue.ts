@@ -77,8 +77,8 @@ export class ChannelQueue {
     const { clock } = this.#context
     const [first, ...more] = batch
     try {
-      const told = ({ notice }: Delivery): Notice => maskNotice(notice, this.#sessionMask(notice))
-      const remark = await this.send(notificationOf([told(first), ...more.map(told)], clock.now()))
+      const masked = ({ notice }: Delivery): Notice => maskNotice(notice, this.#sessionMask(notice))
+      const remark = await this.send(notificationOf([masked(first), ...more.map(masked)], clock.now()))
       await this.#write(() =>
         this.#store.settleDeliveries(keysOf(batch), { at: clock.now(), state: 'delivered', remark }),
       )

@@ -11,14 +11,14 @@ import { VirtualClock } from '../../../testkit/in-memory/virtual-clock.ts'
 import { Checkpointer } from './checkpointer.ts'
 import type { EngineContext } from '../context.ts'
 
-test('a request that arrives while the last checkpoint is being recorded does not save the same tree twice', async () => {
+test('a request that arrives before the session has recorded the last checkpoint does not save the same tree twice', async () => {
   const clock = new VirtualClock()
   const repository = new InMemoryRepository()
   let session: Session = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true }).session
   const runtime = { readEnvironment: () => ({}), readMessage: () => new Uint8Array(), transcriptTail: () => '' }
   const store = { load: () => session, assertEpoch: () => undefined }
   const checkpoints = new InMemoryCheckpoints({ repository })
-  const world = {
+  const context = {
     clock,
     runtime,
     store,
@@ -29,8 +29,8 @@ test('a request that arrives while the last checkpoint is being recorded does no
   const reported: Signal[] = []
   let record: () => void = () => undefined
   const isRecorded = new Promise<void>(resolve => (record = resolve))
-  const keeper = new Checkpointer(
-    world,
+  const checkpointer = new Checkpointer(
+    context,
     async (_, signal) => {
       reported.push(signal)
       await isRecorded
@@ -40,11 +40,11 @@ test('a request that arrives while the last checkpoint is being recorded does no
   )
   session = { ...session, saved: { ...session.saved, wanted: { trigger: 'end', at: clock.now() } } }
   repository.tree = 'work'
-  const last = keeper.saveNow('s1', 'end')
+  const last = checkpointer.saveNow('s1', 'end')
   await expect.poll(() => reported.length).toBe(1)
   // A part of the checkpoint record has changed since.
   session = { ...session, thread: { ...session.thread, id: 't-1' } }
-  const asked = keeper.saveNow('s1', 'asked')
+  const asked = checkpointer.saveNow('s1', 'asked')
   await expect.poll(() => reported.length).toBe(2)
   record()
   expect((await last).isNew).toBe(true)

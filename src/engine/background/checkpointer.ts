@@ -21,7 +21,7 @@ const RETRY_DELAY: Duration = 60_000
 const DELAY_AFTER_RESTART: Duration = 250
 /** Milliseconds; further messages or tasks usually follow the first. */
 const DELAY_AFTER_NEWS: Duration = 5_000
-/** The checkpointer prunes old checkpoints each time this many have been saved. */
+/** The checkpointer prunes old checkpoints after each this many new ones. */
 const PRUNE_EVERY = 25
 
 /** A restart comes before its checkpoint, because git would take processor time from it. */
@@ -56,11 +56,11 @@ export class Checkpointer {
   constructor(
     context: EngineContext,
     report: (sessionId: string, signal: Signal) => Promise<void>,
-    onMoment: (session: Session, trigger: CheckpointTrigger) => void,
+    onSave: (session: Session, trigger: CheckpointTrigger) => void,
   ) {
     this.#context = context
     this.#report = report
-    this.#onSave = onMoment
+    this.#onSave = onSave
     this.#timer = new CheckpointTimer(context.clock, (id, trigger) => void this.#saveInBackground(id, trigger))
   }
 
@@ -129,7 +129,7 @@ export class Checkpointer {
     return this.#mutex.run(id, action)
   }
 
-  /** Saves the pending request of a session that is about to be removed. */
+  /** Saves the pending request of a session before its removal. */
   async saveRequested(id: string): Promise<void> {
     const wanted = this.#context.store.load(id)?.saved.wanted ?? null
     if (wanted !== null) await this.#saveInBackground(id, wanted.trigger)
@@ -169,7 +169,7 @@ export class Checkpointer {
 
   /** Reports after it has released the lock, because the listener may wait for the next save. */
   async #saveAndReport(id: string, job: Pick<QueuedSave, 'trigger'>): Promise<SaveResult> {
-    const told = await this.#mutex.run(id, async () => {
+    const result = await this.#mutex.run(id, async () => {
       this.#queued.delete(id)
       const session = this.#loadWithUnrecorded(id)
       if (session === undefined) throw new Trouble('making a checkpoint', 'the session is gone')
@@ -177,22 +177,22 @@ export class Checkpointer {
       this.#startedAt.set(id, at)
       this.#onSave(session, job.trigger)
       return this.#save(session, job.trigger, SAVE_TIMEOUT).then(
-        kept => {
-          const signal = checkpointSignal(kept, at, session)
+        saved => {
+          const signal = checkpointSignal(saved, at, session)
           this.#unrecorded.set(id, signal)
-          return { kept, signal }
+          return { kept: saved, signal }
         },
         cause => ({ cause, signal: checkpointFailureSignal(cause, at, session) }),
       )
     })
     if (this.#abort.signal.aborted) throw new Trouble('making a checkpoint', 'the supervisor is being stopped')
-    await this.#report(id, told.signal).finally(() => {
+    await this.#report(id, result.signal).finally(() => {
       this.#startedAt.delete(id)
-      if (this.#unrecorded.get(id) === told.signal) this.#unrecorded.delete(id)
+      if (this.#unrecorded.get(id) === result.signal) this.#unrecorded.delete(id)
     })
-    if ('kept' in told) return told.kept
+    if ('kept' in result) return result.kept
     this.#saveAfter(RETRY_DELAY, id)
-    throw told.cause
+    throw result.cause
   }
 
   /** Returns the session with the saved but unrecorded checkpoint applied. */
@@ -212,10 +212,10 @@ export class Checkpointer {
     const save = (signal: AbortSignal): Promise<SaveResult> =>
       checkpoints.save(checkpointTargetOf(spec), request, signal)
     const options = { clock, limit, doing: 'making a checkpoint', ending: this.#abort.signal }
-    const kept = await withTimeout(save, options)
+    const saved = await withTimeout(save, options)
     this.#timer.setCost(spec.id, clock.monotonic() - began)
-    if (kept.isNew && kept.checkpoint.number % PRUNE_EVERY === 0) await this.#prune(session)
-    return kept
+    if (saved.isNew && saved.checkpoint.number % PRUNE_EVERY === 0) await this.#prune(session)
+    return saved
   }
 
   async #prune({ spec }: Session): Promise<void> {

@@ -7,10 +7,7 @@ import { attemptRef } from '../../ports/runtime.ts'
 import { threadWrittenAt } from '../thread-lookup.ts'
 import type { EngineContext } from '../context.ts'
 
-/**
- * Milliseconds between two checks of a silent attempt, while all is well. Each check without progress doubles the
- * interval.
- */
+/** Milliseconds; the longest usual interval between two checks. Each check without progress doubles the interval. */
 const MAX_INTERVAL: Duration = 180_000
 /** Milliseconds; the first check yields the sample that later checks compare with. */
 const FIRST_INTERVAL: Duration = 10_000
@@ -115,7 +112,7 @@ export class HangMonitor {
   }
 
   /**
-   * Returns true when the attempt has written output: it makes progress, and no further check is needed unless it has a
+   * Returns true when the attempt has written output: it makes progress, and needs no further check unless it has a
    * memory limit.
    */
   #hasNewOutput(session: Session, watch: WatchedAttempt): boolean {

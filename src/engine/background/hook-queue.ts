@@ -15,16 +15,16 @@ const MAX_PARALLEL = 4
 type HookContext = Pick<EngineContext, 'store' | 'clock' | 'log' | 'onTrouble'> & { readonly hooks: HookRunner }
 
 /**
- * Runs the hooks of ended sessions. The store records each call together with the end of its session; if the supervisor
- * is killed during a call, the next one runs it again under the same id.
+ * Runs the hooks of ended sessions. The store records each call together with the end of its session; if a supervisor
+ * dies during a call, the next one runs it again under the same id.
  */
 export class HookQueue {
   readonly #context: HookContext
   readonly #running = new Map<string, Promise<void>>()
   readonly #abort = new AbortController()
 
-  constructor(place: HookContext) {
-    this.#context = place
+  constructor(context: HookContext) {
+    this.#context = context
   }
 
   /** Starts pending hooks, if any. */
@@ -37,7 +37,7 @@ export class HookQueue {
     }
   }
 
-  /** Starts the pending hooks of this session, because its files are about to be removed. */
+  /** Starts the pending hooks of this session before the engine removes its files. */
   runNow(sessionId: string): void {
     for (const call of this.#waiting()) if (call.session.spec.id === sessionId) this.#start(call)
   }
@@ -55,11 +55,11 @@ export class HookQueue {
 
   #start(call: HookCall): void {
     this.#context.store.assertEpoch()
-    const ran = this.#run(call).finally(() => {
+    const done = this.#run(call).finally(() => {
       this.#running.delete(call.id)
       this.wake()
     })
-    this.#running.set(call.id, ran)
+    this.#running.set(call.id, done)
   }
 
   async #run(call: HookCall): Promise<void> {

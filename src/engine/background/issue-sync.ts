@@ -221,7 +221,7 @@ async function syncIssues(
   context: SyncContext,
   { isSparing }: { isSparing: boolean },
 ): Promise<void> {
-  const { tracker, call, onError, save: keep } = context
+  const { tracker, call, onError, save } = context
   const before = tracker.loadSnapshot(session.spec.id)
   const read = (): Promise<Issue[]> => call('reading what is ready', signal => tracker.readyIssues(place, signal))
   const version = await call('asking for its version', signal => tracker.version(place, signal))
@@ -231,21 +231,21 @@ async function syncIssues(
   const due = finishedIssues(session.tasks, { ready: [...found, ...(before?.ready ?? [])], settled })
   for (const issue of due) {
     const isListed = found.some(listed => listed.id === issue)
-    if (await settleIssue(issue, { isListed, session, place, visitor: context })) settled.push(issue)
+    if (await settleIssue(issue, { isListed, session, place, syncContext: context })) settled.push(issue)
   }
   const isNews = before === null || JSON.stringify(before.ready) !== JSON.stringify(found) || due.length > 0
   if (!isSparing || isNews) await call('syncing it', signal => tracker.sync(place, signal)).catch(onError)
   const ready = due.length === 0 ? found : await read()
-  keep({ version, ready, settled })
+  save({ version, ready, settled })
 }
 
 /** Closes a finished issue. Returns true when it needs nothing more. */
 async function settleIssue(
   issue: string,
-  given: { isListed: boolean; session: Session; place: TrackerContext; visitor: SyncContext },
+  options: { isListed: boolean; session: Session; place: TrackerContext; syncContext: SyncContext },
 ): Promise<boolean> {
-  const { isListed, session, place, visitor } = given
-  const { tracker, call, onCloseFailed } = visitor
+  const { isListed, session, place, syncContext } = options
+  const { tracker, call, onCloseFailed } = syncContext
   const { name, id } = session.spec
   const reason = `finished by ${name}, oneshot session ${id}`
   try {

@@ -22,8 +22,8 @@ export interface ChannelTestResult {
 
 /**
  * Sends recorded notices to the user's channels. Each channel has its own queue, so that an unavailable channel delays
- * no other. The store holds the whole state; if the supervisor is killed between a delivery and its record, the next
- * one sends the notification again.
+ * no other. The store holds the whole state; if a supervisor dies between a delivery and its record, the next one sends
+ * the notification again.
  */
 export class NotificationSender {
   readonly #context: NotificationContext
@@ -119,14 +119,14 @@ export class NotificationSender {
     }
   }
 
-  /** Returns true when the same sentence was sent within the repetition window. */
+  /** Returns true when the sender has sent the same sentence within the repetition window. */
   #isRepetition({ id, kind, text, at, session }: Notice): boolean {
     const alike = this.#store
       .noticesSince(session.id, at - REPETITION_LOOKBACK)
       .filter(other => other.kind === kind && other.text === text && other.at <= at)
-    let told: Notice | undefined
-    for (const other of alike) if (told === undefined || other.at - told.at >= REPETITION_WINDOW) told = other
-    return told?.id !== id
+    let sent: Notice | undefined
+    for (const other of alike) if (sent === undefined || other.at - sent.at >= REPETITION_WINDOW) sent = other
+    return sent?.id !== id
   }
 
   #startAll(): void {
@@ -175,9 +175,9 @@ export class NotificationSender {
       await work()
       return true
     } catch (cause) {
-      const words = errorMessage(cause)
-      if (words !== this.#lastError || cause instanceof Superseded) this.#context.onTrouble('', cause)
-      this.#lastError = words
+      const message = errorMessage(cause)
+      if (message !== this.#lastError || cause instanceof Superseded) this.#context.onTrouble('', cause)
+      this.#lastError = message
       return false
     }
   }

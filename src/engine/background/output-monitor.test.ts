@@ -9,7 +9,7 @@ import { OutputMonitor } from './output-monitor.ts'
 const GB = 1024 ** 3
 
 /** Returns a disk with sessions that may each write 1 GB. */
-function watching(ids: readonly string[]) {
+function startMonitor(ids: readonly string[]) {
   const clock = new VirtualClock()
   const written = new Map(ids.map(id => [id, 0]))
   const reported: [id: string, type: Signal['type']][] = []
@@ -21,9 +21,9 @@ function watching(ids: readonly string[]) {
       return written.get(sessionId) ?? 0
     },
   }
-  const world = { clock, runtime, onTrouble: (_: string, cause: unknown) => expect.fail(String(cause)) }
-  const watch = new OutputMonitor(world as never, async (id, { type }) => void reported.push([id, type]))
-  for (const id of ids) watch.onSessionChanged(sessionAtWork(id))
+  const context = { clock, runtime, onTrouble: (_: string, cause: unknown) => expect.fail(String(cause)) }
+  const monitor = new OutputMonitor(context as never, async (id, { type }) => void reported.push([id, type]))
+  for (const id of ids) monitor.onSessionChanged(sessionAtWork(id))
   const write = (id: string, bytes: number): void => {
     written.set(id, (written.get(id) ?? 0) + bytes)
     disk.free -= bytes
@@ -31,7 +31,7 @@ function watching(ids: readonly string[]) {
   const pass = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second++) {
       await clock.advance(1_000)
-      watch.check()
+      monitor.check()
     }
   }
   return { disk, reported, write, pass }
@@ -44,7 +44,7 @@ function sessionAtWork(id: string): Session {
 }
 
 test('the monitor reads the files of 200 silent sessions once per minute', async () => {
-  const { pass, disk } = watching(Array.from({ length: 200 }, (_, index) => `s${index}`))
+  const { pass, disk } = startMonitor(Array.from({ length: 200 }, (_, index) => `s${index}`))
   await pass(1)
   disk.looks = 0
   await pass(60)
@@ -52,7 +52,7 @@ test('the monitor reads the files of 200 silent sessions once per minute', async
 })
 
 test('the monitor warns and stops a session that writes fast within a second, independent of other sessions', async () => {
-  const { pass, reported, write } = watching(['quiet', 'fast'])
+  const { pass, reported, write } = startMonitor(['quiet', 'fast'])
   await pass(1)
   write('fast', 0.9 * GB)
   await pass(1)
@@ -66,7 +66,7 @@ test('the monitor warns and stops a session that writes fast within a second, in
 })
 
 test('the monitor stops a session that writes little by little at its limit, although others free some room now and then', async () => {
-  const { pass, disk, reported, write } = watching(['slow'])
+  const { pass, disk, reported, write } = startMonitor(['slow'])
   for (let total = 0; total < GB; total += GB / 256) {
     write('slow', GB / 256)
     await pass(1)
@@ -77,7 +77,7 @@ test('the monitor stops a session that writes little by little at its limit, alt
 })
 
 test('the monitor also stops a session that writes while others free as much', async () => {
-  const { pass, disk, reported, write } = watching(['hidden'])
+  const { pass, disk, reported, write } = startMonitor(['hidden'])
   await pass(1)
   write('hidden', GB)
   disk.free += GB

@@ -41,16 +41,16 @@ export class Pusher {
     const { id } = session.spec
     if (!isBehind(session) || this.#running.has(id) || this.#abort.signal.aborted) return
     const isFirst = session.saved.pushed === null
-    const isHasty = (isFirst || session.phase.name === 'ended') && !this.#failures.has(id)
+    const isImmediate = (isFirst || session.phase.name === 'ended') && !this.#failures.has(id)
     const known = this.#scheduled.get(id)
-    if (known !== undefined && (known.isImmediate || !isHasty)) return
+    if (known !== undefined && (known.isImmediate || !isImmediate)) return
     known?.cancel()
     const { clock } = this.#context
-    const cancel = clock.schedule(clock.now() + (isHasty ? 0 : this.#pauseFor(id)), () => {
+    const cancel = clock.schedule(clock.now() + (isImmediate ? 0 : this.#pauseFor(id)), () => {
       this.#scheduled.delete(id)
       this.#start(id)
     })
-    this.#scheduled.set(id, { cancel, isImmediate: isHasty })
+    this.#scheduled.set(id, { cancel, isImmediate })
   }
 
   async stop(): Promise<void> {

@@ -62,10 +62,10 @@ export class BackgroundServices {
   restore(session: Session, checkpoint: Checkpoint, destination: RestoreTarget): Promise<RestoreResult> {
     const { checkpoints, store } = this.#context
     store.assertEpoch()
-    return restoreCheckpoint(session, checkpoint, destination, { safekeeper: this.#checkpointer, checkpoints })
+    return restoreCheckpoint(session, checkpoint, destination, { checkpointer: this.#checkpointer, checkpoints })
   }
 
-  /** Saves the pending request of a session that is about to be removed. */
+  /** Saves the pending request of a session before its removal. */
   saveRequested(id: string): Promise<void> {
     return this.#checkpointer.saveRequested(id)
   }
@@ -105,18 +105,18 @@ async function restoreCheckpoint(
   session: Session,
   checkpoint: Checkpoint,
   destination: RestoreTarget,
-  { safekeeper, checkpoints }: { safekeeper: Checkpointer; checkpoints: Checkpoints },
+  { checkpointer, checkpoints }: { checkpointer: Checkpointer; checkpoints: Checkpoints },
 ): Promise<RestoreResult> {
   const target = checkpointTargetOf(session.spec)
   const { id } = session.spec
   if (destination !== 'here') {
-    const missing = await safekeeper.runExclusively(id, () =>
+    const missing = await checkpointer.runExclusively(id, () =>
       checkpoints.restoreToBranch(target, checkpoint, destination),
     )
     return { before: null, files: null, missing: [...checkpoint.leftOut, ...missing] }
   }
-  const { checkpoint: before } = await safekeeper.saveNow(id, 'restore')
-  const missing = await safekeeper.runExclusively(id, () => checkpoints.restoreInPlace(target, checkpoint, before))
+  const { checkpoint: before } = await checkpointer.saveNow(id, 'restore')
+  const missing = await checkpointer.runExclusively(id, () => checkpoints.restoreInPlace(target, checkpoint, before))
   const absent = checkpoint.leftOut.filter(sentence => !missing.some(told => told.startsWith(sentence)))
   const { files } = await checkpoints.diffStat(target, before.commit, checkpoint.commit)
   return { before, files, missing: [...missing, ...absent] }

@@ -17,8 +17,8 @@ interface Inspection {
 }
 
 /**
- * Inspects the work whenever the result decides how a session ends. The session records the pending inspection: if the
- * supervisor is killed during one, the next one inspects again.
+ * Inspects the work whenever the result decides how a session ends. The session records the pending inspection: if a
+ * supervisor dies during one, the next supervisor inspects again.
  */
 export class Verifier {
   readonly #context: EngineContext
@@ -78,7 +78,8 @@ export class Verifier {
   }
 
   /**
-   * Returns a checkpoint of the current state, or null when none can be saved; then the inspection works without one.
+   * Returns a checkpoint of the current state, or null when the checkpointer cannot save one; then the inspection works
+   * without one.
    */
   async #saveCurrent({ spec }: Session): Promise<Checkpoint | null> {
     const isKept = spec.saving.mode !== 'off' && this.#context.checkpoints.isRepository(spec.cwd)
