@@ -232,7 +232,7 @@ describe('limits that a session passes on to the sessions it starts', () => {
     expect(limitToRights(request, command, given(limited, command, first))).toMatchObject({ limits: { usd: 2 } })
   })
 
-  it('a loop counts the spending of its workers, and nobody counts it twice', () => {
+  it('a loop counts the spending of its workers, and its parent does not count it again', () => {
     const own = { ...share('own', 2, { agent: 'ralph' }), spending: spent(1.5) }
     const worker = session({ id: 'w', startedBy: 'own', parent: { id: 'own', key: 'k' } }, { spending: spent(1.5) })
     expect(limitToRights(request, limited, given(limited, own, worker))).toMatchObject({ limits: { usd: 1 } })

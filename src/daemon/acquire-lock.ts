@@ -27,13 +27,14 @@ export async function acquireLock(home: Home, patience = SEIZE_AFTER): Promise<S
     for (;;) {
       const lock = SupervisorLock.tryAcquire(home.lock) ?? (turn && replace(holder, home))
       if (lock !== undefined) {
-        writePid(progressFile(home), process.pid) // Writes before the release of the turn: the next newcomer must not judge us by our predecessor.
+        // Writes before the release of the turn: the next newcomer must not judge us by our predecessor.
+        writePid(progressFile(home), process.pid)
         return lock
       }
       await refuseIfAnswered(home)
       turn ??= takeTurn(home, holder)
       if (holder.isBusy())
-        throw refusal('daemon-running', `a supervisor is already running: ${named(holder.pid)}; it is busy`)
+        throw refusal('daemon-running', `a supervisor is already running: ${describePid(holder.pid)}; it is busy`)
       await pause(100)
     }
   } finally {
@@ -58,14 +59,14 @@ function takeTurn(home: Home, holder: HolderWatch): SupervisorLock {
   if (turn === undefined) {
     throw refusal(
       'daemon-running',
-      `another supervisor (${named(readPid(record))}) already waits for the one that does not answer (${named(holder.pid)})`,
+      `another supervisor (${describePid(readPid(record))}) already waits for the one that does not answer (${describePid(holder.pid)})`,
     )
   }
   writePid(record, process.pid)
   return turn
 }
 
-function named(pid: number | undefined): string {
+function describePid(pid: number | undefined): string {
   return `pid ${pid ?? 'unknown'}`
 }
 
@@ -85,7 +86,7 @@ function queryHolder(home: Home): Promise<DaemonView | undefined> {
       response.on('data', chunk => {
         text += chunk
       })
-      response.on('end', () => resolve(viewIn(text)))
+      response.on('end', () => resolve(parseDaemonView(text)))
       response.on('close', () => resolve(undefined)) // The holder died during its answer.
     })
     request.on('timeout', () => request.destroy(new Error('no answer')))
@@ -93,7 +94,7 @@ function queryHolder(home: Home): Promise<DaemonView | undefined> {
   })
 }
 
-function viewIn(text: string): DaemonView | undefined {
+function parseDaemonView(text: string): DaemonView | undefined {
   try {
     return JSON.parse(text) as DaemonView
   } catch {

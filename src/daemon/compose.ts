@@ -41,7 +41,7 @@ export interface DaemonContext {
   /** Ends the git processes that an earlier supervisor of this home has left. */
   readonly endOrphans: () => Promise<number>
   readonly projectFiles: ProjectFiles
-  /** Reserves the disk space that a full disk would require; returns false when there is none. */
+  /** Reserves the disk space that oneshot needs on a full disk; returns false when there is none. */
   readonly reserveDiskSpace: () => Promise<boolean>
 }
 

@@ -136,20 +136,20 @@ async function runDaemon(home: Home): Promise<void> {
   setTimeout(() => void endOrphans().catch(cause => reportError('git', cause)), END_ORPHANS_AFTER)
   removeEmptyCgroups(Date.now())
   setInterval(() => removeEmptyCgroups(Date.now()), REMOVE_CGROUPS_EVERY)
-  const lookAtDisk = (): void => void diskMonitor.check().catch(cause => reportError('disk', cause))
-  setTimeout(lookAtDisk, FIRST_DISK_CHECK_AFTER)
+  const checkDisk = (): void => void diskMonitor.check().catch(cause => reportError('disk', cause))
+  setTimeout(checkDisk, FIRST_DISK_CHECK_AFTER)
   setInterval(() => {
     rotateLog(home)
-    lookAtDisk()
+    checkDisk()
     void engine.reconcile()
   }, RECONCILE_EVERY)
   setInterval(() => {
     engine.checkOutput()
     if (runtime.needsRepair()) void engine.repair().catch(cause => reportError('tmux', cause))
-    lookAfterKeeper()
+    checkKeeper()
   }, CHECK_HEALTH_EVERY)
   /** Restarts a dead keeper. A supervisor that another one has replaced must not start a keeper, nor record its own. */
-  function lookAfterKeeper(): void {
+  function checkKeeper(): void {
     try {
       store.assertEpoch()
     } catch (cause) {

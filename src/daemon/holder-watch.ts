@@ -40,7 +40,7 @@ export class HolderWatch {
   constructor(home: Home, patience: Duration) {
     this.#home = home
     this.#patience = patience
-    this.#seen = signOfLife(home)
+    this.#seen = readProgressState(home)
   }
 
   get pid(): number | undefined {
@@ -67,20 +67,22 @@ export class HolderWatch {
     const passed = Math.min(now - this.#lookedAt, LONGEST_PAUSE)
     this.#lookedAt = now
     this.#watchedFor += passed
-    const seen = signOfLife(this.#home)
+    const seen = readProgressState(this.#home)
     this.#quietFor = seen === this.#seen ? this.#quietFor + passed : 0
     this.#seen = seen
   }
 }
 
 /** Returns a text that changes with the holder and with each sign of progress. */
-function signOfLife(home: Home): string {
+function readProgressState(home: Home): string {
   const stat = (file: string): fs.Stats | undefined => fs.statSync(file, { throwIfNoEntry: false })
   const pid = readPid(progressFile(home))
-  return [stat(home.lock)?.ino, pid, pid !== undefined && isThere(pid), stat(progressFile(home))?.mtimeMs].join(' ')
+  return [stat(home.lock)?.ino, pid, pid !== undefined && processExists(pid), stat(progressFile(home))?.mtimeMs].join(
+    ' ',
+  )
 }
 
-function isThere(pid: number): boolean {
+function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

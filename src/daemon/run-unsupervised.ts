@@ -30,7 +30,8 @@ export async function runUnsupervised(request: RunRequest): Promise<number> {
   // The terminal sends Ctrl-C to the program; this process stays to pass its exit code on.
   const ignoreInterrupt = (): void => undefined
   process.on('SIGINT', ignoreInterrupt)
-  child.stdin?.on('error', () => undefined) // The program ended without reading its prompt; its exit code explains the rest.
+  // The program ended without reading its prompt; its exit code explains the rest.
+  child.stdin?.on('error', () => undefined)
   child.stdin?.end(prompt ?? undefined)
   const turnResult = child.stdout === null ? Promise.resolve(null) : streamOutput(child.stdout, agent)
   try {
@@ -62,7 +63,7 @@ async function streamOutput(stdout: Readable, agent: Agent): Promise<TurnResult 
   return turnResult
 }
 
-/** Returns 1 for an agent that exits with 0 without success. */
+/** Returns the agent's exit code, but 1 for an agent that exits with 0 without success. */
 function exitStatus(agent: Agent, exit: Exit, turnResult: TurnResult | null): number {
   if (exit.kind === 'signal') return 128 + os.constants.signals[exit.signal as NodeJS.Signals]
   const code = exit.kind === 'code' ? exit.code : 1

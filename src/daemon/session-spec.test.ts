@@ -25,14 +25,14 @@ const agents = knownAgents({
   demoThreads: '/threads',
 })
 
-function request(wishes: Partial<RunRequest> = {}): RunRequest {
+function request(overrides: Partial<RunRequest> = {}): RunRequest {
   return {
     agent: 'command',
     argv: ['sh', '-c', 'true'],
     cwd: folder,
     env: { PATH: '/usr/bin:/bin' },
     maxTime: 5_000,
-    ...wishes,
+    ...overrides,
   }
 }
 
@@ -40,13 +40,16 @@ test.each(['--yolo', '-c', 'a\0b', 'a\nb', ' x', 'x'.repeat(201)])('buildSpec re
   expect(() => accepted({ agent: 'demo', argv: [], prompt: 'eA==', model })).toThrow('is no name')
 })
 
-function accepted(wishes: Partial<RunRequest> = {}, sessions: readonly Session[] = []): ReturnType<typeof buildSpec> {
-  return buildSpec(request(wishes), { agents, sessions, now: 1_000 })
+function accepted(
+  overrides: Partial<RunRequest> = {},
+  sessions: readonly Session[] = [],
+): ReturnType<typeof buildSpec> {
+  return buildSpec(request(overrides), { agents, sessions, now: 1_000 })
 }
 
-function refused(wishes: Partial<RunRequest>, sessions: readonly Session[] = []): Refusal {
+function refused(overrides: Partial<RunRequest>, sessions: readonly Session[] = []): Refusal {
   try {
-    accepted(wishes, sessions)
+    accepted(overrides, sessions)
   } catch (cause) {
     if (cause instanceof Refusal) return cause
     throw cause
@@ -87,9 +90,9 @@ test('buildSpec keeps a prompt byte for byte, and names the session after its fi
   const { spec, prompt: kept } = accepted({ ...prompt(''), prompt: bytes.toString('base64'), mode: 'tty' })
   expect(Buffer.from(kept ?? []).equals(bytes)).toBe(true)
   expect(spec).toMatchObject({ name: 'demo-fix-the-login', mode: 'tty', proof: 'end-event' })
-  const inShop = { ...prompt('修复'), cwd: path.join(folder, 'My Shop') }
-  fs.mkdirSync(inShop.cwd)
-  expect(accepted(inShop).spec.name).toBe('demo-my-shop')
+  const inOtherFolder = { ...prompt('修复'), cwd: path.join(folder, 'My Shop') }
+  fs.mkdirSync(inOtherFolder.cwd)
+  expect(accepted(inOtherFolder).spec.name).toBe('demo-my-shop')
   expect(accepted(prompt(`\n \n\u001b[31m${'long '.repeat(99)}`)).spec.title).toHaveLength(120)
 })
 
@@ -107,18 +110,18 @@ test('a generated name gets a number, and a chosen name is free again after the 
 test('a name that a client generated gets a number among live sessions, and a refusal says where the other session is', () => {
   const live = called('command-prd')
   const ended = called('command-prd-2', { phase: { name: 'ended', at: 1, outcome: 'done', reason: '', trouble: null } })
-  const wish = { name: 'prd', isNameMadeUp: true } as const
-  expect(accepted(wish, [ended]).spec.name).toBe('command-prd')
-  expect(accepted(wish, [live, ended]).spec).toMatchObject({ name: 'command-prd-2', task: 'prd-2' })
+  const overrides = { name: 'prd', isNameMadeUp: true } as const
+  expect(accepted(overrides, [ended]).spec.name).toBe('command-prd')
+  expect(accepted(overrides, [live, ended]).spec).toMatchObject({ name: 'command-prd-2', task: 'prd-2' })
   expect(refused({ name: 'prd' }, [live]).message).toContain(` in ${live.spec.cwd}`)
 })
 
 test('one list has one loop, and one checkout has one serial loop', () => {
-  const loop = (list: string | null, wishes: Partial<RunRequest> = {}): Partial<RunRequest> => ({
+  const loop = (list: string | null, overrides: Partial<RunRequest> = {}): Partial<RunRequest> => ({
     ...prompt('work'),
     agent: 'ralph',
     argv: [JSON.stringify({ list })],
-    ...wishes,
+    ...overrides,
   })
   const first = called('ralph-l1', {})
   const other = (list: string | null, phase: Partial<Session> = {}): Session => ({
@@ -155,8 +158,8 @@ test.each<[string, Partial<RunRequest>, string, RegExp]>([
   ['an empty prompt', prompt(' \n\t'), 'prompt-empty', /oneshot run/],
   ['no program', { argv: [] }, 'usage', /oneshot run --/],
   ['an argument with a NUL', { argv: ['sh', 'a\0b'] }, 'argument-invalid', /file/],
-])('buildSpec refuses %s with a hint', (_, wishes, code, hint) => {
-  const refusal = refused(wishes)
+])('buildSpec refuses %s with a hint', (_, overrides, code, hint) => {
+  const refusal = refused(overrides)
   expect(refusal.code).toBe(code)
   expect(refusal.hint).toMatch(hint)
 })

@@ -53,15 +53,15 @@ export function describeOutput(session: Session, { agents }: Pick<WriterContext,
 }
 
 /**
- * Records how far the project files of a session are written. The record is in the state folder, where agents and
- * people do not edit it.
+ * Records how far oneshot has written the project files of a session. The record is in the state folder, where agents
+ * and people do not edit it.
  */
 export interface Progress {
   /** Null before the first write. */
   readonly log: LogProgress | null
   /** The hash of the session's tasks, and the time of its last change. */
   readonly state: { readonly hash: string; readonly at: Instant } | null
-  /** The end of the session for which all files are written; null before that. */
+  /** The end of the session for which oneshot has written all files; null before that. */
   readonly endedAt: Instant | null
 }
 

@@ -34,8 +34,8 @@ export class Heartbeat {
   }
 
   /**
-   * Appends a line, and returns its statistics. Creates the file if this object has not written it yet; if the file has
-   * disappeared since, writes nothing and returns null.
+   * Appends a line, and returns its statistics. Creates the file if there was none so far; if the file has disappeared
+   * since, writes nothing and returns null.
    */
   write(
     folder: FolderHandle,

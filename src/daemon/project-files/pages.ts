@@ -70,7 +70,8 @@ function writePage(
   const exists = fs.lstatSync(folder.at(file), { throwIfNoEntry: false })?.isFile() ?? false
   if (exists && written.get(file) === hash) return []
   try {
-    replaceIn(folder, file, stripControls(mask.maskText(text), { colour: false })) // People read pages with cat, so control characters are removed.
+    // People read pages with cat, so the page must not contain control characters.
+    replaceIn(folder, file, stripControls(mask.maskText(text), { colour: false }))
     written.set(file, hash)
     return []
   } catch (cause) {
@@ -102,7 +103,7 @@ function readLastLine(session: Session, mask: Mask, context: WriterContext): str
 }
 
 const LAST_BYTES = 2_048
-/** A mask does not recognise a secret without its beginning, so twice the shown bytes are read. */
+/** Reads twice the bytes that it shows, because a mask does not recognise a secret without its beginning. */
 const READ_BYTES = 2 * LAST_BYTES
 
 function buildRecoveryContext(

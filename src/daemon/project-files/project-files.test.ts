@@ -18,9 +18,9 @@ let temp: TempHome
 let store: SqliteStore
 let clock: VirtualClock
 let project: string
-let scribe: ProjectFiles
+let projectFiles: ProjectFiles
 let said: string[]
-const before: ProjectFiles[] = []
+const killed: ProjectFiles[] = []
 beforeEach(async () => {
   temp = tempHome('home')
   project = path.join(path.dirname(temp.home.root), 'project')
@@ -28,11 +28,11 @@ beforeEach(async () => {
   store = openStore(temp.home.database)
   clock = new VirtualClock()
   said = []
-  scribe = another()
-  await scribe.start()
+  projectFiles = createProjectFiles()
+  await projectFiles.start()
 })
 afterEach(async () => {
-  for (const each of [scribe, ...before.splice(0)]) await each.close()
+  for (const each of [projectFiles, ...killed.splice(0)]) await each.close()
   store.close()
   await temp.assertNoLeaks()
 })
@@ -41,12 +41,12 @@ afterEach(async () => {
  * Simulates the kill of a supervisor, whose clock then stops, and the start of another one after `away` milliseconds.
  */
 function kill(away = 1_000): void {
-  before.push(scribe)
+  killed.push(projectFiles)
   clock = new VirtualClock(clock.now() + away)
-  scribe = another()
+  projectFiles = createProjectFiles()
 }
 
-function another(): ProjectFiles {
+function createProjectFiles(): ProjectFiles {
   const say = (sentence: string): void => void said.push(sentence)
   const environment = (): Record<string, string> => ({ MY_TOKEN: 'let-me-in-please' })
   const onTrouble = (): void => undefined
@@ -56,14 +56,14 @@ function another(): ProjectFiles {
 /** Records and reports in the order of the engine. */
 function record(session: Session, ...events: Event[]): Session {
   store.record(makeDecision(session, events))
-  for (const event of events) scribe.addEvent(session, event)
-  scribe.update(session)
+  for (const event of events) projectFiles.addEvent(session, event)
+  projectFiles.update(session)
   return session
 }
 
-function begin(wishes: Partial<Spec> = {}): Session {
-  const id = wishes.id ?? 'aaaaaaaaaa'
-  const spec = makeSpec({ agent: 'mute', id, cwd: project, createdAt: clock.now(), ...wishes })
+function begin(overrides: Partial<Spec> = {}): Session {
+  const id = overrides.id ?? 'aaaaaaaaaa'
+  const spec = makeSpec({ agent: 'mute', id, cwd: project, createdAt: clock.now(), ...overrides })
   fs.mkdirSync(attemptFolder(temp.home, id, 1).root, { recursive: true })
   const { session, events } = createSession(spec, { hasPrompt: false })
   return record(session, ...events)
@@ -126,7 +126,7 @@ test('a new supervisor records how long no supervisor was running, and continues
   await says('one', 'session.log')
   kill(90_000)
   fs.appendFileSync(attemptFolder(temp.home, session.spec.id, 1).stdout, 'two let-me-in-please\n')
-  await scribe.start()
+  await projectFiles.start()
   await says('without a heartbeat: no supervisor was running;', 'HEARTBEAT')
   await says('two', 'session.log')
   expect(read('session.log')).toBe('one\ntwo ****************\n')
@@ -141,14 +141,14 @@ test('a new supervisor writes an end that the last one did not write, leaves a w
   }).session
   const end = { name: 'ended', at: clock.now(), outcome: 'done', reason: 'exit code 0', trouble: null } as const
   for (const { spec } of [session, old]) store.record(makeDecision({ ...session, spec, phase: end }, []))
-  await scribe.start()
+  await projectFiles.start()
   await says('# ✔ done', 'STATUS.md')
   await waitUntil('it is noted', () =>
     fs.readFileSync(sessionFolder(temp.home, session.spec.id).project, 'utf8').includes(`"endedAt":${end.at}`),
   )
   fs.writeFileSync(at('mute-task', 'STATUS.md'), 'as it is')
   kill()
-  await scribe.start()
+  await projectFiles.start()
   await clock.advance(60_000)
   expect(read('STATUS.md')).toBe('as it is')
   expect(fs.existsSync(at('mute-old'))).toBe(false)
@@ -164,11 +164,11 @@ test('the links at the top lead to the session that was accepted or woken last, 
   expect(fs.readlinkSync(at('session.log'))).toBe('mute-two/session.log')
   record(one, { at: clock.now(), type: 'session.woken' })
   await says('mute-one', 'STATUS.md')
-  await scribe.remove(one)
+  await projectFiles.remove(one)
   store.remove(one.spec.id)
   expect(fs.readlinkSync(at('STATUS.md'))).toBe('mute-two/STATUS.md')
   expect(fs.existsSync(at('mute-one'))).toBe(false)
-  await scribe.remove(two)
+  await projectFiles.remove(two)
   expect(fs.existsSync(at())).toBe(false)
 })
 
@@ -182,7 +182,7 @@ test('of two sessions with one name, the later one owns the folder', async () =>
   record(first, { at: clock.now(), type: 'session.noted', note: 'late' })
   await clock.advance(60_000)
   expect(read('STATUS.md')).toContain('# ● running')
-  await scribe.remove(first)
+  await projectFiles.remove(first)
   expect(read('STATUS.md')).toContain('# ● running')
 })
 
@@ -229,7 +229,7 @@ test('the next heartbeat updates the pages with the task tracker’s news and th
 test('close writes the pending changes, and nothing after that', async () => {
   const session = running(begin())
   fs.writeFileSync(attemptFolder(temp.home, session.spec.id, 1).stdout, 'last words\n')
-  await scribe.close()
+  await projectFiles.close()
   expect(read('STATUS.md')).toContain('# ● running')
   expect(read('session.log')).toBe('last words\n')
   ended(session)
@@ -249,7 +249,7 @@ test('the next supervisor writes an end that could not be written for a long tim
   })
   fs.renameSync(`${project}.away`, project)
   kill()
-  await scribe.start()
+  await projectFiles.start()
   await says('# ✔ done mute-task', 'STATUS.md')
 })
 

@@ -76,7 +76,7 @@ export class ProjectFiles {
     if (event.type === 'session.created' || event.type === 'session.woken') this.#newest.add(session.spec.id)
   }
 
-  /** Removes a session's files, before the session itself is removed. */
+  /** Removes a session's files, before the engine removes the session itself. */
   async remove(session: Session): Promise<void> {
     const { id } = session.spec
     this.#removed.add(id)
@@ -141,10 +141,7 @@ export class ProjectFiles {
     return [...this.#writers.values()].map(writer => writer.session)
   }
 
-  /**
-   * Restores the links, because an earlier supervisor may have been killed between the start of a session and its
-   * links.
-   */
+  /** Restores the links, because an earlier supervisor may have died between the start of a session and its links. */
   #linkNewest(project: string): void {
     const sessions = this.#sessions().filter(({ spec }) => spec.cwd === project)
     const byStart = sessions

@@ -18,7 +18,7 @@ import { writePages } from './pages.ts'
 export interface WriteResult {
   /** True when the pages exist, so that links can point to them. */
   readonly isWritten: boolean
-  /** True when the folder had been removed and was created again. */
+  /** True when somebody had removed the folder and this write created it again. */
   readonly isRecreated: boolean
 }
 
@@ -103,7 +103,7 @@ export class SessionFiles {
     }
   }
 
-  /** Forgets the written content after the folder was removed. */
+  /** Forgets the written content after somebody has removed the folder. */
   #reset(): void {
     this.#pages.clear()
     this.#heartbeat.reset()
@@ -127,7 +127,7 @@ export class SessionFiles {
 
   #forceHeartbeat(folder: FolderHandle, session: Session): void {
     if (this.#writeHeartbeatIn(folder, session) !== null) return
-    this.#heartbeat.reset() // The file was replaced by something else.
+    this.#heartbeat.reset() // Something else has replaced the file.
     this.#writeHeartbeatIn(folder, session)
   }
 

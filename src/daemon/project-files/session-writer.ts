@@ -17,12 +17,12 @@ const MAX_TRIES = 20
 
 export interface SessionWriterEvents {
   readonly onWritten: (session: Session, written: WriteResult) => void
-  /** The session has ended, and all its files are written, or cannot be written for now. */
+  /** The writer calls this after the end of the session, when it has written all files or cannot write them for now. */
   readonly onFinished: (session: Session) => void
   readonly onError: (session: Session, cause: unknown) => void
 }
 
-/** Schedules the writes of one session's files, until its end is written. */
+/** Schedules the writes of one session's files, up to and including its end. */
 export class SessionWriter {
   readonly #context: WriterContext
   readonly #events: SessionWriterEvents

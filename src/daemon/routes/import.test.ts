@@ -31,36 +31,43 @@ const RECORD = {
 const agents = (kind: string): Agent => ({ kind, takesPrompt: kind !== 'command' }) as Agent
 
 /** Prepares the import of a session with this record. */
-async function left(record: unknown, run: Partial<Parameters<typeof prepareImport>[0]['run']> = {}) {
+async function prepare(record: unknown, run: Partial<Parameters<typeof prepareImport>[0]['run']> = {}) {
   const repository = new InMemoryRepository()
   const checkpoints = new InMemoryCheckpoints({ repository })
-  const keeping = { cwd: '/here', sessionId: 'there', name: 'claude-far' }
+  const target = { cwd: '/here', sessionId: 'there', name: 'claude-far' }
   const text = JSON.stringify(record)
-  const occasion = { trigger: 'edit', attempt: 1, at: 0, record: text, isRecordNews: false, isVisible: false } as const
-  await checkpoints.save(keeping, occasion)
+  const saveRequest = {
+    trigger: 'edit',
+    attempt: 1,
+    at: 0,
+    record: text,
+    isRecordNews: false,
+    isVisible: false,
+  } as const
+  await checkpoints.save(target, saveRequest)
   const request = { sessionId: 'there', name: 'claude-far', run: { cwd: '/here', env: {}, maxTime: null, ...run } }
-  return { estate: await prepareImport(request, { checkpoints, agents }) }
+  return { prepared: await prepareImport(request, { checkpoints, agents }) }
 }
 
 test('an import passes no argument of the record to a program, and the preview says so', async () => {
-  const { estate } = await left(RECORD, { autonomy: 'full' })
-  expect(estate.request).toMatchObject({ agent: 'claude', argv: [], autonomy: 'full', model: 'opus' })
-  expect(estate.preview.found.join()).toContain('arguments, which oneshot does not use here: --mcp-config')
+  const { prepared } = await prepare(RECORD, { autonomy: 'full' })
+  expect(prepared.request).toMatchObject({ agent: 'claude', argv: [], autonomy: 'full', model: 'opus' })
+  expect(prepared.preview.found.join()).toContain('arguments, which oneshot does not use here: --mcp-config')
 })
 
 test('an import has the lower autonomy of the record and the local user', async () => {
-  expect((await left(RECORD, { autonomy: 'edits' })).estate.request.autonomy).toBe('edits')
+  expect((await prepare(RECORD, { autonomy: 'edits' })).prepared.request.autonomy).toBe('edits')
   const modest = { ...RECORD, session: { ...RECORD.session, autonomy: 'ask' } }
-  expect((await left(modest, { autonomy: 'full' })).estate.request.autonomy).toBe('ask')
-  expect((await left(RECORD)).estate.request.autonomy, 'nobody has chosen any').toBe('ask')
+  expect((await prepare(modest, { autonomy: 'full' })).prepared.request.autonomy).toBe('ask')
+  expect((await prepare(RECORD)).prepared.request.autonomy, 'nobody has chosen any').toBe('ask')
 })
 
 test.each([
   ['a command', { agent: 'command', argv: ['rm', '-rf', '/'] }, /is not started twice/],
   ['an unknown agent', { agent: 'somebody' }, /does not know/],
   ['a model that is an option', { model: '--settings=x' }, /cannot be read/],
-])('an import refuses %s', async (_, wishes, says) => {
-  await expect(left({ ...RECORD, session: { ...RECORD.session, ...wishes } })).rejects.toThrow(says)
+])('an import refuses %s', async (_, changes, says) => {
+  await expect(prepare({ ...RECORD, session: { ...RECORD.session, ...changes } })).rejects.toThrow(says)
 })
 
 test('the new session writes the same record from its start, under its own name', () => {
@@ -85,7 +92,7 @@ test('the preview shows what the agent will read: it spells out invisible charac
     reason: `${'\u2800'.repeat(9_000)}next`,
     state: 'run\u202ening',
   }
-  const { preview: outlook } = (await left(hostile)).estate
+  const { preview: outlook } = (await prepare(hostile)).prepared
   const shown = [...outlook.found, outlook.next]
   expect(shown.join('\n')).toMatch(/^[\n -~…]+$/)
   expect(shown).toEqual(
@@ -103,8 +110,8 @@ test('the preview shows what the agent will read: it spells out invisible charac
 })
 
 test('the preview of many long messages stays short and ends with the next step', async () => {
-  const { preview: outlook } = (await left({ ...RECORD, goal: Array.from({ length: 900 }, () => 'y'.repeat(300)) }))
-    .estate
+  const { preview: outlook } = (await prepare({ ...RECORD, goal: Array.from({ length: 900 }, () => 'y'.repeat(300)) }))
+    .prepared
   expect(outlook.found.length).toBeLessThan(20)
   expect(outlook.found).toContain('890 more messages')
 })
@@ -118,7 +125,7 @@ test('an import applies the stricter of two limits', async () => {
     limits: { usd: 5, tokens: null, turns: 3 },
   }
   const run = { maxOutput: 5_000, memory: 7_000, limits: { usd: 9, turns: 1 } }
-  expect((await left({ ...RECORD, session }, run)).estate.request).toMatchObject({
+  expect((await prepare({ ...RECORD, session }, run)).prepared.request).toMatchObject({
     maxOutput: 1_000,
     memory: 7_000,
     maxTime: 50,

@@ -43,8 +43,8 @@ export async function restoreSavedSession(
 }
 
 /**
- * Saves local changes as a checkpoint of their own first, under another session's name, because the session's
- * checkpoints belong to it alone. Removes that checkpoint if everything was committed.
+ * First saves the local changes as a checkpoint of a separate session, because the session's own checkpoints belong to
+ * it alone. Removes that checkpoint if there were no local changes, or if the restore fails.
  */
 async function restoreInPlace(
   target: CheckpointTarget,

@@ -143,7 +143,7 @@ async function runSession(
 async function startSession(
   context: RouteContext,
   requested: RunRequest,
-  options: { caller: Session | null; legacyOf?: (spec: Spec) => ImportedSession },
+  options: { caller: Session | null; toImported?: (spec: Spec) => ImportedSession },
 ): Promise<SessionView> {
   // A session must not choose which programs the supervisor finds.
   if (options.caller === null) extendSearchPath(requested.env['PATH'], process.env)
@@ -165,7 +165,7 @@ async function startSession(
       now: Date.now(),
     })
     const spec = options.caller === null ? newSpec : { ...newSpec, startedBy: options.caller.spec.id }
-    const imported = options.legacyOf?.(spec)
+    const imported = options.toImported?.(spec)
     const whenStarted = waitUntilStarted(context.engine, spec.id)
     await context.engine.create(
       spec,
@@ -201,7 +201,7 @@ async function importSession(
   if (request.dryRun === true) return { outlook: preview, session: null }
   return {
     outlook: preview,
-    session: await startSession(context, prepared.request, { caller, legacyOf: spec => prepared.toImported(spec) }),
+    session: await startSession(context, prepared.request, { caller, toImported: spec => prepared.toImported(spec) }),
   }
 }
 
