@@ -22,20 +22,20 @@ afterEach(async () => {
 })
 
 /** Starts a daemon that gives the same answer to every request, and returns the list of its requests. */
-async function answering(status: number, body: string): Promise<string[]> {
-  const asked: string[] = []
+async function startServer(status: number, body: string): Promise<string[]> {
+  const requests: string[] = []
   server = http.createServer((request, response) => {
     let text = ''
     request.on('data', chunk => {
       text += chunk
     })
     request.on('end', () => {
-      asked.push(`${request.method} ${request.url} ${text}`)
+      requests.push(`${request.method} ${request.url} ${text}`)
       response.writeHead(status).end(body)
     })
   })
   await new Promise<void>(resolve => server?.listen(socket, resolve))
-  return asked
+  return requests
 }
 
 test('findDaemon returns undefined without a daemon, and a call refuses with a hint', async () => {
@@ -49,7 +49,7 @@ test('findDaemon returns undefined without a daemon, and a call refuses with a h
 })
 
 test('the daemon receives complete requests of any size', async () => {
-  const asked = await answering(200, '{"name":"demo-x"}')
+  const requests = await startServer(200, '{"name":"demo-x"}')
   const request: RunRequest = {
     agent: 'demo',
     argv: [],
@@ -60,11 +60,11 @@ test('the daemon receives complete requests of any size', async () => {
   }
   expect(await connect(socket).run(request)).toEqual({ name: 'demo-x' })
   await connect(socket).stop('a/b')
-  expect(asked).toEqual([`POST /v1/sessions ${JSON.stringify(request)}`, 'POST /v1/sessions/a%2Fb/stop {}'])
+  expect(requests).toEqual([`POST /v1/sessions ${JSON.stringify(request)}`, 'POST /v1/sessions/a%2Fb/stop {}'])
 })
 
 test('the client throws a refusal with the code, message and hint of the daemon', async () => {
-  await answering(400, '{"error":{"code":"name-taken","message":"demo-x runs","hint":"choose another"}}')
+  await startServer(400, '{"error":{"code":"name-taken","message":"demo-x runs","hint":"choose another"}}')
   await expect(connect(socket).stop('x')).rejects.toMatchObject({
     name: 'Refusal',
     code: 'name-taken',
@@ -77,7 +77,7 @@ test.each([
   [500, '{}', 'world-failed'],
   [200, '<html>', 'daemon-unreachable'],
 ])('the client refuses status %i with body %j', async (status, body, code) => {
-  await answering(status, body)
+  await startServer(status, body)
   await expect(connect(socket).findDaemon()).rejects.toMatchObject({ code })
 })
 

@@ -68,8 +68,8 @@ test('no refusal shows a value that may be a secret', () => {
     '[notify.x]\ntype = "ntfy"\nurl = "https://a"\ntoken = ["s3cret"]',
     '[notify.x]\ntype = "email"\nto = "a@b"\nurl = "https://s3cret"',
   ]) {
-    const told = refusalOf(toml)
-    expect([told.includes('notify.x'), told.includes('s3cret')]).toEqual([true, false])
+    const shown = refusalOf(toml)
+    expect([shown.includes('notify.x'), shown.includes('s3cret')]).toEqual([true, false])
   }
 })
 

@@ -5,7 +5,7 @@ import { splitShellWords } from '../../lib/text/shell-words.ts'
 import { refusal } from '../contract/problems.ts'
 import { readUserFile } from './files.ts'
 
-/** A validated channel of the user's file. Secrets are read when the channel is used. */
+/** A validated channel of the user's file. The supervisor reads its secrets only when it uses the channel. */
 export interface ChannelEntry {
   readonly name: string
   readonly type: ChannelType
@@ -131,8 +131,8 @@ function invalidConfig(message: string, hint: string): Error {
 export interface ChannelField {
   readonly isRequired?: boolean
   /**
-   * A `secret` is given as its value, with `-env` as the name of a variable, or with `-file` as a file that holds it;
-   * an `address` is the same for a URL. A `command` is split into words, a `shell` line is not.
+   * The user gives a `secret` as its value, with `-env` as the name of a variable, or with `-file` as a file that holds
+   * it; an `address` is the same for a URL. oneshot splits a `command` into words, but not a `shell` line.
    */
   readonly kind: 'secret' | 'address' | 'text' | 'mailbox' | 'mailboxes' | 'command' | 'shell'
   /** The allowed schemes of a URL. */

@@ -49,7 +49,7 @@ async function readToml(file: string): Promise<Record<string, unknown> | null> {
 }
 
 async function parseToml(file: string, text: string): Promise<Record<string, unknown>> {
-  // Most homes have no config file, so the parser is loaded only when it is needed.
+  // Loads the parser on demand, because most homes have no config file.
   const { parse } = await import('smol-toml')
   try {
     return parse(text)
@@ -142,7 +142,7 @@ function describePosition(cause: unknown): string {
  */
 export async function writeUserKey(env: NodeJS.ProcessEnv, key: KeyName, value: string | null): Promise<string> {
   const file = locateFiles(env, '/').user
-  // Refuses to write to a file that cannot be read.
+  // An unreadable file causes a refusal here, before any write.
   const before = (await readUserFile({ ...env, ONESHOT_CONFIG: file }, { mayBeAbsent: true })) ?? {}
   const { [key]: _, ...others } = before
   const expected = value === null ? others : { ...others, [key]: toTomlValue(key, value) }

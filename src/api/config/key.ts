@@ -1,6 +1,6 @@
 import type { Duration } from '../../lib/time.ts'
 
-/** A configuration key as data. Validation, help, completion and the reference are generated from it. */
+/** A configuration key as data. Validation, help, completion and the reference use it. */
 export interface Key<T> {
   readonly variable: string
   readonly fallback: T

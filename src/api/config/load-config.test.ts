@@ -23,7 +23,7 @@ function load(given: { env?: NodeJS.ProcessEnv; overrides?: string[]; cwd?: stri
   return loadConfig({ env, cwd: given.cwd ?? project, overrides: given.overrides ?? [] })
 }
 
-const UNTOLD = {
+const NOTIFICATION_DEFAULTS = {
   'on-exit': { value: null, origin: 'default', where: null },
   'on-exit-shell': { value: null, origin: 'default', where: null },
   'notify-restarts': { value: 3, origin: 'default', where: null },
@@ -51,7 +51,7 @@ test('loadConfig returns the defaults without any source', async () => {
     'resume-within': { value: 259_200_000, origin: 'default', where: null },
     memory: { value: null, origin: 'default', where: null },
     'max-output': { value: 1024 ** 3, origin: 'default', where: null },
-    ...UNTOLD,
+    ...NOTIFICATION_DEFAULTS,
   })
 })
 
@@ -68,7 +68,7 @@ test('option beats environment beats project beats user beats default, key by ke
     resilient: { value: false, origin: 'user', where: userFile },
     autonomy: { value: 'full', origin: 'default', where: null },
     'checkpoint-interval': { value: 300_000, origin: 'default', where: null },
-    ...UNTOLD,
+    ...NOTIFICATION_DEFAULTS,
   })
 })
 

@@ -139,7 +139,7 @@ export interface LandedView {
   readonly tasks: readonly { readonly id: string; readonly title: string }[]
   /** Number of boxes that the landing ticked. */
   readonly marked: number
-  /** The reason that its worktree still exists; null when it is removed. */
+  /** The reason that its worktree still exists; null after its removal. */
   readonly kept: string | null
   /** True when nothing was changed and the view describes what a landing would do. */
   readonly isDryRun: boolean

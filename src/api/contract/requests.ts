@@ -20,7 +20,7 @@ export interface RunRequest {
   readonly maxTime: number | null
   /** The restart policy. The daemon fills absent fields with the defaults. */
   readonly restart?: {
-    /** `failure`: a failed command is restarted, too. */
+    /** `failure`: oneshot also restarts a failed command. */
     readonly on?: 'crash' | 'failure'
     readonly limit?: number
     readonly window?: number

@@ -57,7 +57,7 @@ export interface SessionView {
     /** Omitted parts with the reason, one sentence each. */
     readonly leftOut: readonly string[]
   } | null
-  /** True when another checkpoint is being saved or requested. */
+  /** True when oneshot saves another checkpoint now or will do so. */
   readonly isSaving: boolean
   /** The reason that the last checkpoint failed; null when it succeeded. */
   readonly checkpointTrouble: string | null
