@@ -27,7 +27,7 @@ const PHONE = {
   given: { url: 'https://hooks.test/s3cret' },
 } as const
 
-function tell(at: number): void {
+function recordNotice(at: number): void {
   const { session } = createSession(makeSpec({ agent: 'mute' }), { hasPrompt: false })
   const notice = { id: `s1-${at}-done`, kind: 'done', at, session: { id: 's1' } } as Notice
   store.record(makeDecision(session, []), { notices: [notice], hooks: [] })
@@ -41,9 +41,9 @@ test('the view of a channel shows its waiting notices and its last failure, unti
   const fresh = { pending: 0, nextAt: null, deliveredAt: null, failedAt: null, failure: null }
   const settings = { url: 'https://hooks.test/‹hidden›' }
   expect(view()).toEqual({ name: 'phone', type: 'slack', events: ['done'], settings, ...fresh })
-  tell(AT)
+  recordNotice(AT)
   store.notifications.postpone('phone', AT + 9_000, { keys: keys(), at: AT + 4_000, remark: 'refused' })
-  tell(AT + 5_000)
+  recordNotice(AT + 5_000)
   expect(view()).toMatchObject({
     pending: 2,
     nextAt: '2026-01-01T00:00:05.000Z',

@@ -61,7 +61,8 @@ export async function findSavedSessions(home: Home, cwd: string): Promise<SavedS
       name,
       sessionId,
       at: formatIso(last.at),
-      // The backup of a restore, and an interrupted import, have no record to continue with: only files.
+      // The backup of a restore, and a session that was interrupted at its start, have no record to continue with: only
+      // files.
       isResumable: record !== null,
       isAtWork: ACTIVE_STATES.has(record?.state ?? ''),
       ...(claim !== undefined && { claim }),

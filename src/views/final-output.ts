@@ -38,6 +38,6 @@ export function readEnvironment(home: Home, id: string): Record<string, string> 
   try {
     return JSON.parse(fs.readFileSync(sessionFolder(home, id).env, 'utf8')) as Record<string, string>
   } catch {
-    return {} // The file was removed with the session; the mask still recognises secrets of a known form.
+    return {} // The removal of the session includes this file; the mask still recognises secrets of a known form.
   }
 }

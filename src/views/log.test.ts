@@ -100,10 +100,10 @@ test('the log is the transcript, unless the caller asks for the program’s own 
 })
 
 test('readLog colours a transcript by the kind of each line, and does not colour the program’s own bytes', async () => {
-  const told = 'I look.\n● Bash ls\n  │ a.txt\n  ✗ no b.txt\n✗ denied\n── attempt 2: continues its thread\n'
-  fs.writeFileSync(sessionFolder(temp.home, ID).transcript, told)
+  const transcript = 'I look.\n● Bash ls\n  │ a.txt\n  ✗ no b.txt\n✗ denied\n── attempt 2: continues its thread\n'
+  fs.writeFileSync(sessionFolder(temp.home, ID).transcript, transcript)
   fs.writeFileSync(stdout(), '● not ours\n')
-  expect(await read()).toBe(told)
+  expect(await read()).toBe(transcript)
   expect((await read({ colour: true })).split('\n')).toEqual([
     'I look.',
     '\u001b[36m● Bash ls\u001b[0m',

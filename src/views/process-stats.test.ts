@@ -19,10 +19,10 @@ beforeEach(() => {
 })
 afterEach(() => temp.assertNoLeaks())
 
-const newborn = (): Session => createSession(makeSpec({ agent: 'mute', id: ID }), { hasPrompt: false }).session
+const newSession = (): Session => createSession(makeSpec({ agent: 'mute', id: ID }), { hasPrompt: false }).session
 
 test('a session without a process has empty statistics', () => {
-  expect(readHeartbeatStats(newborn(), temp.home, null)).toEqual({
+  expect(readHeartbeatStats(newSession(), temp.home, null)).toEqual({
     pid: null,
     isAlive: false,
     cpu: null,
@@ -35,7 +35,7 @@ test('the statistics show the usage of a process until it is gone', async () => 
   const child = spawn('sh', ['-c', 'while :; do :; done'])
   const pid = child.pid ?? 0
   const life = { pid, birth: identifyProcess(pid)?.birth ?? '', boot: bootId, startedAt: 1 }
-  const session: Session = { ...newborn(), life }
+  const session: Session = { ...newSession(), life }
   const { stdout, stderr } = attemptFolder(temp.home, ID, 1)
   fs.writeFileSync(stdout, 'hello')
   fs.writeFileSync(stderr, 'oh')

@@ -38,7 +38,7 @@ export function readHeartbeatStats(session: Session, home: Home, group: string |
   }
 }
 
-/** For a session with more processes than this, only the first ones are counted. */
+/** For a session with more processes than this, the usage covers only the first ones. */
 const MAX_PROCESSES = 1_000
 
 /** Returns the current usage of a session's live processes; null when none is alive. */
@@ -56,7 +56,7 @@ function listDescendants(root: number): number[] {
   return pids
 }
 
-/** Linux lists the children of each thread; on other systems only the session's own process is counted. */
+/** Linux lists the children of each thread; on other systems the usage covers only the session's own process. */
 function readChildPids(pid: number): number[] {
   try {
     const threads = fs.readdirSync(`/proc/${pid}/task`)

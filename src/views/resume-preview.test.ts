@@ -19,22 +19,22 @@ const ended = (outcome: 'done' | 'stopped'): Session['phase'] => ({
 })
 
 test.each([
-  ['goes on in its conversation', { ...read, phase: ended('stopped') }, true, 'attempt 2 continues that conversation'],
+  ['continues the conversation', { ...read, phase: ended('stopped') }, true, 'attempt 2 continues that conversation'],
   [
-    'asks once more for one that is lost',
+    'tries a lost conversation once more',
     { ...read, phase: ended('stopped') },
     false,
     /once more, or begins a new one/,
   ],
   [
-    'begins with the prompt where nothing was read',
+    'begins with the prompt if the agent has read nothing',
     { ...session, phase: ended('stopped') },
     false,
     /starts with the first prompt/,
   ],
-  ['has nothing to do when it is done', { ...read, phase: ended('done') }, true, /^nothing: it is done/],
+  ['does nothing when the session is done', { ...read, phase: ended('done') }, true, /^nothing: it is done/],
   ['does not start a command twice', { ...read, messages: [], phase: ended('stopped') }, null, /^nothing: a command/],
-  ['leaves alone what goes on by itself', read, true, /continues by itself/],
+  ['does not touch a session that continues by itself', read, true, /continues by itself/],
 ] as const)('a resume %s', (_, given, hasThread, next) => {
   expect(buildResumePreview(given, hasThread, 10_000).next).toMatch(next)
 })

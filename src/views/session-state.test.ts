@@ -24,7 +24,7 @@ test.each<[string, SessionView, string | null]>([
     'oneshot resume demo-fix-auth',
   ],
   ['is a command that failed', makeEndedSessionView({ agent: 'command', outcome: 'failed' }), null],
-])('findNextCommand for a session that %s', (_, session, way) => {
+])('findNextCommand returns the command for a session that %s', (_, session, way) => {
   expect(findNextCommand(session)).toBe(way)
   expect(isResumable(session)).toBe(way?.includes('resume') ?? false)
 })

@@ -56,7 +56,7 @@ export function isResumable(session: SessionView): boolean {
   return outcome !== 'done' || messages.confirmed < messages.accepted
 }
 
-/** Returns the command that continues the session; null when there is none, or none is needed. */
+/** Returns the command that continues the session; null when there is none, or the session needs none. */
 export function findNextCommand(session: SessionView): string | null {
   const cwdOption = session.reason?.includes(`its folder ${session.cwd} is gone`) ? ' --cwd DIR' : ''
   if (isResumable(session)) return `oneshot resume ${session.name}${cwdOption}`

@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => temp.assertNoLeaks())
 
-const newborn = (): Session =>
+const newSession = (): Session =>
   createSession(makeSpec({ agent: 'mute', id: ID, maxTime: 60_000 }), { hasPrompt: true }).session
 
 function alive(session: Session): Session {
@@ -32,7 +32,7 @@ function alive(session: Session): Session {
 }
 
 test('the view of a new session shows its record', () => {
-  expect(toSessionView(newborn(), temp.home)).toEqual({
+  expect(toSessionView(newSession(), temp.home)).toEqual({
     name: 'mute-task',
     id: ID,
     parent: null,
@@ -72,11 +72,11 @@ test('the view of a new session shows its record', () => {
 })
 
 test('the view shows a live process with its pid', () => {
-  expect(toSessionView(alive(newborn()), temp.home)).toMatchObject({ phase: 'running', pid: process.pid })
+  expect(toSessionView(alive(newSession()), temp.home)).toMatchObject({ phase: 'running', pid: process.pid })
 })
 
 test('the view does not show a process of an earlier boot, or with another birth, as alive', () => {
-  const session = alive(newborn())
+  const session = alive(newSession())
   for (const other of [{ boot: 'another' }, { birth: '1' }]) {
     const gone = { ...session, life: { ...(session.life as NonNullable<Session['life']>), ...other } }
     expect(toSessionView(gone, temp.home)).toMatchObject({
@@ -95,7 +95,7 @@ test('the view shows the exit of a dead process as soon as it is on disk, even b
     boot: bootId,
     startedAt: 1_000,
   }
-  const session = { ...alive(newborn()), life }
+  const session = { ...alive(newSession()), life }
   expect(toSessionView(session, temp.home).pid).toBe(child.pid)
   child.kill('SIGKILL')
   await waitUntil('it is dead', () => checkLiveness(life) === 'dead')
@@ -109,7 +109,7 @@ test('the view shows the exit of a dead process as soon as it is on disk, even b
 })
 
 test('the last output is that of the newest attempt with output', () => {
-  const session = { ...newborn(), attempt: 2 }
+  const session = { ...newSession(), attempt: 2 }
   fs.mkdirSync(attemptFolder(temp.home, ID, 2).root)
   fs.writeFileSync(attemptFolder(temp.home, ID, 1).stdout, 'hello')
   fs.writeFileSync(attemptFolder(temp.home, ID, 2).stdout, '')
@@ -120,7 +120,7 @@ test('the last output is that of the newest attempt with output', () => {
 test('the view shows how and when a session ended, rests or is blocked', () => {
   const exit = { kind: 'code', code: 3 } as const
   const ended: Session = {
-    ...newborn(),
+    ...newSession(),
     exit,
     phase: { name: 'ended', at: 5_000, outcome: 'failed', reason: 'exit code 3', trouble: 'crash' },
   }
@@ -131,7 +131,7 @@ test('the view shows how and when a session ended, rests or is blocked', () => {
     deadline: null,
   })
   const resting: Session = {
-    ...newborn(),
+    ...newSession(),
     exit,
     phase: { name: 'resting', cause: 'crash', trouble: 'crash', since: 1_000, until: 9_000, reason: 'exit code 3' },
   }
@@ -142,20 +142,20 @@ test('the view shows how and when a session ended, rests or is blocked', () => {
     trouble: 'crash',
   })
   const asking = { name: 'blocked', since: 1, question: 'may I?', trouble: 'approval', isIdle: false } as const
-  expect(toSessionView({ ...newborn(), phase: asking }, temp.home)).toMatchObject({
+  expect(toSessionView({ ...newSession(), phase: asking }, temp.home)).toMatchObject({
     phase: 'blocked',
     reason: 'waiting for you: may I?',
     trouble: 'approval',
   })
   const held = { ...asking, question: 'held by you', trouble: 'held', isIdle: true } as const
-  expect(toSessionView({ ...newborn(), phase: held }, temp.home)).toMatchObject({
+  expect(toSessionView({ ...newSession(), phase: held }, temp.home)).toMatchObject({
     reason: 'held by you',
     trouble: 'held',
   })
 })
 
 test('the view shows the activity, the read messages and the usage', () => {
-  const session = alive(newborn())
+  const session = alive(newSession())
   const spent = { input: 1_200, cached: 200, output: 30, usd: 0.5, turns: 2 }
   const busy: Session = {
     ...session,

@@ -25,7 +25,7 @@ export function readSessionEvents(home: Home, id: string): { at: string; type: s
 
 /**
  * Yields the session's view now and after each change, until `isOver` returns true (by default, at its end) or the
- * session is removed. Needs no supervisor.
+ * session no longer exists. Needs no supervisor.
  */
 export async function* watchSession(
   home: Home,

@@ -138,7 +138,7 @@ describe('createBoard', () => {
     expect(createBoard({ ...partly, landedAt: at(39) }, failed, at(40)).also).toBeNull()
   })
 
-  it('counts limited iterations since somebody last continued the loop', () => {
+  it('counts limited iterations since the user last continued the loop', () => {
     const traits = { iterations: 3, waived: 2 }
     const iterations = (maxIterations: number | null): number =>
       createBoard(makeLoop([], traits, { maxIterations }), running, at(1)).iterations

@@ -16,11 +16,11 @@ test('a heartbeat contains the observed facts', () => {
 test('a heartbeat explains a gap, and invents no missing facts', () => {
   const gap = { length: 720_000, reason: 'the machine was asleep' }
   const gone = { pid: 7, isAlive: false, cpu: null, written: 0, writtenAt: null }
-  const told = [
+  const lines = [
     renderHeartbeat({ at: at(0), state: 'running', stats: gone, event: null, gap }),
     renderHeartbeat({ at: at(0), state: 'starting', stats: { ...gone, pid: null }, event: null, gap: null }),
   ]
-  expect(told).toEqual([
+  expect(lines).toEqual([
     '2026-11-15T10:00:00.000Z running; after 12 min without a heartbeat: the machine was asleep; pid 7 gone; no output\n',
     '2026-11-15T10:00:00.000Z starting; no process; no output\n',
   ])

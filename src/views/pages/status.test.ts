@@ -86,8 +86,8 @@ test.each<[string, Session['phase'], string[]]>([
 ])('the page of a session that %s says so, and names the next command', (_, phase, lines) => {
   const messages = makeSession().messages.map(message => ({ ...message, confirmedAt: at(2) }))
   const page = renderStatus(makePageData(makeSession({ phase, messages }))).split('\n')
-  const told = page.filter(line => /^#(?!#)|since|waits|ended:|^Next/.test(line))
-  expect(told).toEqual(lines)
+  const shown = page.filter(line => /^#(?!#)|since|waits|ended:|^Next/.test(line))
+  expect(shown).toEqual(lines)
 })
 
 test('the page stays short with any amount of data, and each fact is one line', () => {
