@@ -10,7 +10,7 @@ import { statusLine } from '../core/describe/status-line.ts'
 import { transcriptNote } from '../core/describe/transcript-notes.ts'
 import type { EngineContext } from './context.ts'
 
-/** The part of an attempt's output on which a decision is based. */
+/** The part of an attempt's output that led to a decision. */
 export interface ReadOutput {
   readonly output: number
   readonly memory: ParserState

@@ -23,8 +23,8 @@ import type { EngineContext } from './context.ts'
 
 /**
  * Carries decisions from signal to effect. The engine handles the signals of one session one at a time, and different
- * sessions side by side. The store holds everything that the engine knows: it may be killed at any moment and started
- * again.
+ * sessions side by side. The store holds everything that the engine knows, so the engine can die at any moment and
+ * start again.
  */
 export class Engine {
   readonly #context: EngineContext
@@ -315,7 +315,7 @@ export class Engine {
     await Promise.all([this.#mutex.idle(), this.#notifications.stop(), this.#hooks.stop(), this.services.stop()])
   }
 
-  /** Applies a request that a command stored before it was killed, possibly before it could end the processes. */
+  /** Applies a request that a command stored before it died, possibly before it could end the processes. */
   #takeStoredRequest(session: Session): void {
     if (session.exit !== null || isIdle(session)) return
     const { runtime, clock } = this.#context

@@ -183,7 +183,7 @@ interface ReadOutcome {
   readonly output: number
   readonly memory: ParserState
   readonly hasMore: boolean
-  /** Says how much output was skipped, if any. */
+  /** Says how much output the engine skipped, if any. */
   readonly note: string | null
 }
 

@@ -24,7 +24,7 @@ export interface SessionContext extends ThreadContext {
 
 /**
  * Performs one effect and returns the signals that result from it. A repeated call after a crash changes nothing more.
- * Trouble during a launch becomes a signal; any other trouble is thrown, and the effect stays pending.
+ * Turns trouble during a launch into a signal; throws any other trouble, and the effect stays pending.
  */
 export async function performEffect(effect: Effect, session: Session, context: SessionContext): Promise<Signal[]> {
   const { work: runtime, clock } = context

@@ -3,8 +3,8 @@ import type { AttemptRef, Runtime } from '../ports/runtime.ts'
 const LINE_END = 0x0a
 
 /**
- * Remembers how far each session's output was searched for the end of its unfinished line. Without that, each
- * observation would read a line of many megabytes from its beginning again while the program is still writing it.
+ * Remembers how far the engine has searched each session's output for the end of its unfinished line. Without that,
+ * each observation would read a line of many megabytes from its beginning again while the program is still writing it.
  */
 export class UnfinishedLines {
   readonly #searched = new Map<string, { readonly attempt: number; readonly from: number; readonly to: number }>()

@@ -227,7 +227,7 @@ async function syncIssues(
   const version = await call('asking for its version', signal => tracker.version(place, signal))
   const found = await read()
   const settled = keepSettled(session.tasks, { ready: found, settled: before?.settled ?? [] })
-  // An issue that is no longer ready may have been closed by a supervisor that died before it recorded that.
+  // A supervisor may have closed an issue that is no longer ready, and died before it recorded that.
   const due = finishedIssues(session.tasks, { ready: [...found, ...(before?.ready ?? [])], settled })
   for (const issue of due) {
     const isListed = found.some(listed => listed.id === issue)
