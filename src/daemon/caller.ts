@@ -17,7 +17,7 @@ export interface Caller {
   readonly session: Session | null
   readonly suspect: Session | null
   readonly isOneOfSeveral?: true
-  /** The kernel could not be asked. */
+  /** The supervisor could not ask the kernel. */
   readonly isUnknown?: true
 }
 

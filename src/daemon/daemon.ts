@@ -51,7 +51,7 @@ const EXIT_SUPERSEDED = 7
 const EXIT_RESTART = 1
 
 /**
- * Runs the supervisor of one home until a request stops it. It may be killed at any moment, because each start is a
+ * Runs the supervisor of one home until a request stops it. A kill at any moment does no harm, because each start is a
  * recovery.
  */
 export async function daemon(): Promise<void> {

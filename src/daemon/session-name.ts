@@ -31,7 +31,7 @@ export function chooseSessionName(request: RunRequest, title: string, sessions: 
 function chooseTaskName(request: RunRequest, title: string): string {
   if (request.name === undefined) return slugify(stripShellPrefix(title), slugify(path.basename(request.cwd), 'task'))
   const { name } = request
-  // The name is part of git refs, which may be pushed, and of tmux's arguments.
+  // The name is part of git refs, which oneshot may push, and of tmux's arguments.
   if (findEnvSecrets(request.env).some(secret => name.includes(secret.toLowerCase())))
     throw refusal('name-invalid', 'the name holds the value of a secret variable', 'choose another --name')
   if (isTaskName(request.name)) return request.name

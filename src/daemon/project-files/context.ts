@@ -31,8 +31,8 @@ export function folderOwner({ spec }: Session): Owner {
 }
 
 /**
- * Opens a session's folder in its project. If several sessions have one name, the session that was accepted or woken
- * last owns the folder. A folder without a readable owner belongs to the session that has written there before.
+ * Opens a session's folder in its project. If several sessions have one name, the one that started or woke last owns
+ * the folder. A folder without a readable owner belongs to the session that has written there before.
  */
 export function openSessionFiles(
   session: Session,
@@ -44,7 +44,7 @@ export function openSessionFiles(
   )
 }
 
-/** Describes the output that a session's log can be copied from. */
+/** Describes the output from which the copier writes a session's log. */
 export function describeOutput(session: Session, { agents }: Pick<WriterContext, 'agents'>): OutputState {
   const { spec, attempt, phase, bookmark } = session
   const hasTranscript = agents(spec.agent).readLine !== undefined

@@ -32,7 +32,7 @@ export function removeSessionFiles(session: Session, context: WriterContext): vo
   removeAgentFolder(cwd)
 }
 
-/** Returns the time at which a session was accepted or last woken. */
+/** Returns the time at which the session started or last woke. */
 export function lastStartedAt({ spec }: Session, { store }: Pick<WriterContext, 'store'>): Instant {
   const woken = store.events(spec.id).findLast(({ event }) => event.type === 'session.woken')
   return woken?.event.at ?? spec.createdAt

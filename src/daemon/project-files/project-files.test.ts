@@ -154,7 +154,7 @@ test('a new supervisor writes an end that the last one did not write, leaves a w
   expect(fs.existsSync(at('mute-old'))).toBe(false)
 })
 
-test('the links at the top lead to the session that was accepted or woken last, and after its removal to the next one', async () => {
+test('the links at the top lead to the session that started or woke last, and after its removal to the next one', async () => {
   const one = running(begin({ id: 'aaaaaaaaaa', name: 'mute-one' }))
   await says('mute-one', 'STATUS.md')
   await clock.advance(1_000)
@@ -237,7 +237,7 @@ test('close writes the pending changes, and nothing after that', async () => {
   expect(read('STATUS.md')).toContain('# ● running')
 })
 
-test('the next supervisor writes an end that could not be written for a long time', async () => {
+test('the next supervisor writes an end that the last one could not write for a long time', async () => {
   const session = running(begin())
   await says('# ● running', 'STATUS.md')
   fs.renameSync(project, `${project}.away`) // No write succeeds now, as on a full disk.

@@ -38,7 +38,7 @@ export class ProjectFiles {
   /** Sessions to which the links at the top of their projects will point once their pages exist. */
   readonly #newest = new Set<string>()
   readonly #reported = new Set<string>()
-  /** Sessions whose files were removed. */
+  /** Sessions whose files `remove` has deleted. */
   readonly #removed = new Set<string>()
   #isClosed = false
   #cancel: () => void = () => undefined

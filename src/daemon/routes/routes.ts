@@ -274,7 +274,7 @@ async function resumeSession(
     const hasUnread = loadSession(context, id).messages.some(message => message.confirmedAt === null)
     if (phase.outcome === 'done' && !hasUnread) {
       if (request.cwd === undefined) throw refusal('session-done', `${name} is done`, describeMoreWork(spec))
-      // The project was moved: the engine records the new folder, so that further messages start there.
+      // The user has moved the project: the engine records the new folder, so that further messages start there.
       assertFolderExists(request.cwd)
       await context.engine.amend(id, { cwd: request.cwd })
       return toSessionView(loadSession(context, id), context.home)

@@ -24,7 +24,7 @@ const REQUIRED_PROGRAMS = ['tmux', 'git'] as const
 
 /**
  * Adds the caller's PATH to the supervisor's own if that lacks a required program. The supervisor keeps the PATH of its
- * start, and the program may have been installed since or elsewhere.
+ * start, and the user may have installed the program since or elsewhere.
  */
 export function extendSearchPath(callerPath: string | undefined, env: NodeJS.ProcessEnv): void {
   if (callerPath === undefined || callerPath === env['PATH']) return
