@@ -40,7 +40,7 @@ export interface Client {
   send(id: string, request: SendRequest): Promise<{ session: SessionView; message: MessageView }>
   /** Resumes a session that has ended, rests or waits for a person. */
   resume(id: string, request?: ResumeRequest): Promise<SessionView>
-  /** Changes the name under which the session is shown. */
+  /** Changes the name under which clients show the session. */
   rename(id: string, request: RenameRequest): Promise<SessionView>
   /** Returns the findings about the session, and the effect that a resume would have. Changes nothing. */
   previewResume(id: string): Promise<ResumePreview>

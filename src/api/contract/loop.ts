@@ -3,7 +3,8 @@ import type { SessionView } from './responses.ts'
 import type { LoopSpec } from '../../core/loop/spec.ts'
 
 /**
- * A loop as every client shows it. Times are ISO 8601, durations seconds. Fields are added, never renamed or removed.
+ * A loop as every client shows it. Times are ISO 8601, durations seconds. New versions add fields, and never rename or
+ * remove them.
  */
 export interface LoopView {
   /** The name of its session. */
@@ -117,7 +118,7 @@ export interface ListView {
   readonly objections: readonly string[]
 }
 
-/** A task that was opened again. */
+/** A task that the user opened again. */
 export interface RetriedView {
   readonly name: string
   readonly task: { readonly id: string; readonly title: string }
@@ -141,7 +142,7 @@ export interface LandedView {
   readonly marked: number
   /** The reason that its worktree still exists; null after its removal. */
   readonly kept: string | null
-  /** True when nothing was changed and the view describes what a landing would do. */
+  /** True when the command changed nothing, and the view describes what a landing would do. */
   readonly isDryRun: boolean
 }
 

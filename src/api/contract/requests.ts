@@ -83,7 +83,7 @@ export interface RunRequest {
 export interface ResumeRequest {
   /** Variables with new values, such as a key that had expired. */
   readonly env?: Readonly<Record<string, string>>
-  /** The new folder of a project that was moved. */
+  /** The new folder, if the user has moved the project. */
   readonly cwd?: string
 }
 

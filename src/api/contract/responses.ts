@@ -6,13 +6,13 @@ export interface UsageView {
   readonly memoryBytes: number
 }
 
-/** A session as every client shows it. Times are ISO 8601. Fields are added, never renamed or removed. */
+/** A session as every client shows it. Times are ISO 8601. New versions add fields, and never rename or remove them. */
 export interface SessionView {
   /** The tmux session's name: `<agent>-<task>`. */
   readonly name: string
   readonly id: string
   readonly task: string
-  /** The name that `oneshot rename` gave it; null unless it was renamed. */
+  /** The name that `oneshot rename` gave it; null without a rename. */
   readonly label: string | null
   readonly agent: string
   readonly mode: 'headless' | 'tty'
@@ -139,7 +139,7 @@ export interface RestoredView {
   readonly before: CheckpointView | null
   /** Number of files in the working tree that differ from before; null when the restore did not change it. */
   readonly files: number | null
-  /** Parts that could not be restored, one sentence each. */
+  /** Parts that oneshot could not restore, one sentence each. */
   readonly missing: readonly string[]
 }
 
@@ -156,7 +156,7 @@ export interface TaskView {
   readonly source: 'agent' | 'user' | 'beads'
 }
 
-/** An event of a session. Kinds and details are added, never renamed or removed. */
+/** An event of a session. New versions add kinds and details, and never rename or remove them. */
 export interface EventView {
   readonly at: string
   readonly type: string

@@ -1,4 +1,4 @@
-/** The evidence about a session's work, and the verdict. Fields are added, never renamed or removed. */
+/** The evidence about a session's work, and the verdict. New versions add fields, and never rename or remove them. */
 export interface VerificationView {
   /** The session's name. */
   readonly session: string
@@ -19,7 +19,7 @@ export interface VerificationView {
     readonly names: readonly string[]
     readonly uncommitted: number
   } | null
-  /** Notes on how the evidence was collected. */
+  /** Notes on the sources of the evidence. */
   readonly remarks: readonly string[]
   /** The phase of the session, or its outcome. */
   readonly state: string
