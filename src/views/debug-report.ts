@@ -80,6 +80,6 @@ function describeFile(root: string, file: string): FileReport[] {
     const about = { path: path.relative(root, file), bytes: size, modified: formatIso(Math.floor(mtimeMs)) }
     return [isQuoted ? { ...about, content: fs.readFileSync(file, 'utf8') } : about]
   } catch {
-    return [] // The file was removed in the meantime.
+    return [] // The supervisor may have removed the file in the meantime.
   }
 }

@@ -24,7 +24,7 @@ export interface RecoveryContext {
   readonly repository: { readonly top: string; readonly remote: string | null } | null
 }
 
-/** Renders RECOVERY.md: the commands for a reader who has only this file. Each block can be pasted unchanged. */
+/** Renders RECOVERY.md: the commands for a reader who has only this file. The reader can paste each block unchanged. */
 export function renderRecovery(data: PageData, context: RecoveryContext): string {
   return [
     ...renderHeading(data),
