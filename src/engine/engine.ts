@@ -95,7 +95,7 @@ export class Engine {
     const at = clock.now()
     for (const { spec } of this.#reconciler.overdueStops())
       this.#committer.decideAndCommit(spec.id, [{ at, type: 'clock.due' }])
-    for (const session of store.live()) this.#takeStoredRequest(session)
+    await Promise.all(store.live().map(session => this.#takeStoredRequest(session)))
     runtime.onChange(id => void this.observe(id))
     for (const session of store.live()) {
       this.#hangMonitor.onSessionChanged(session)
@@ -316,10 +316,13 @@ export class Engine {
   }
 
   /** Applies a request that a command stored before it died, possibly before it could end the processes. */
-  #takeStoredRequest(session: Session): void {
+  async #takeStoredRequest(session: Session): Promise<void> {
     if (session.exit !== null || isIdle(session)) return
     const { runtime, clock } = this.#context
-    this.#committer.decideAndCommit(session.spec.id, requestedIn(runtime, attemptRef(session), clock.now()))
+    const { id } = session.spec
+    await this.#runExclusively(id, async () => {
+      this.#committer.decideAndCommit(id, requestedIn(runtime, attemptRef(session), clock.now()))
+    })
   }
 
   /**

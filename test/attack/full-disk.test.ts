@@ -125,7 +125,7 @@ describe('on a disk that a session fills', () => {
       await waitUntil('the supervisor has its reserve', () => fs.existsSync(reserve()) || undefined)
       const files = path.join(testHome.home.root, 'litter')
       fs.mkdirSync(files)
-      const greedy = `cd '${files}'; n=0; while :; do n=$((n+1)); : >$n || sleep 0.01; done 2>/dev/null`
+      const greedy = `cd '${files}'; n=0; while :; do n=$((n+1)); printf "" >$n || sleep 0.01; done 2>/dev/null`
       await testHome.ok('run', '--name', 'greedy', '--headless', '--', 'sh', '-c', greedy)
       await waitUntil('the disk is full', () => disk.freeFiles === 0 || undefined)
       const { pid } = await testHome.daemon()

@@ -7,7 +7,7 @@ const SECRET = new RegExp(
   'i',
 )
 /** An address with a password, as databases have it. */
-const LOGIN = /^[a-z][a-z0-9+.-]{0,20}:\/\/[^/?#\s]{0,200}?:([^/?#\s]{1,300})@/i
+const LOGIN = /^[a-z][a-z0-9+.-]{0,20}:\/\/[^/?#\s:]{0,200}:([^/?#\s]{1,300})@/i
 /** The file of a key often has the name of the key. */
 const FILE_PATH = /^(?:~|\.{0,2})\/[\w.@+-]+(?:\/[\w.@+-]+)+$/
 /** A shorter value is an ordinary word. */
