@@ -3,6 +3,7 @@ import path from 'node:path'
 import { formatCommandLine } from '../../../lib/text/shell-words.ts'
 import { type RawPath, rawPath, displayPath, splitRawPaths } from '../../../lib/text/raw-path.ts'
 import type { Hindrance } from '../../../ports/worktrees.ts'
+import { readPart } from '../../../os/files/file-io.ts'
 import type { Git } from '../git.ts'
 import { readGitFolder } from '../guard/git-folder.ts'
 import type { RepositoryContext } from '../repository-context.ts'
@@ -20,6 +21,40 @@ export async function hindrancesOf(git: Git): Promise<readonly Hindrance[]> {
   if (top === undefined || folder === null || folder.own !== folder.shared) return []
   const shared = path.join(folder.shared, 'config')
   const own = path.join(folder.own, 'config.worktree')
+  const contents = readContents([shared, own])
+  const key = `${top}\0${shared}\0${own}`
+  const known = knownHindrances.get(key)
+  if (known !== undefined && contents !== null && known.contents.equals(contents)) return known.hindrances
+  const hindrances = await readHindrances(git, top, { shared, own })
+  if (knownHindrances.size > MAX_CACHED) knownHindrances.clear()
+  // The files may have changed while git read them.
+  if (contents !== null && readContents([shared, own])?.equals(contents))
+    knownHindrances.set(key, { contents, hindrances })
+  return hindrances
+}
+
+/** By working tree and its two files: the bytes of both files, and the settings that git found in them. */
+const knownHindrances = new Map<string, { readonly contents: Buffer; readonly hindrances: readonly Hindrance[] }>()
+const MAX_CACHED = 100
+/** Bytes of a configuration file that are compared; git reads a longer one each time. */
+const MAX_COMPARED = 65_536
+
+/** The bytes of all files, with the length before each; null where one cannot be compared. */
+function readContents(files: readonly string[]): Buffer | null {
+  try {
+    const parts = files.map(file => readPart(file, 0, MAX_COMPARED))
+    if (parts.some(part => part.length >= MAX_COMPARED)) return null
+    return Buffer.concat(parts.flatMap(part => [Buffer.from(`${part.length}\n`), part]))
+  } catch {
+    return null // It cannot be read: git says so.
+  }
+}
+
+async function readHindrances(
+  git: Git,
+  top: string,
+  { shared, own }: { shared: string; own: string },
+): Promise<readonly Hindrance[]> {
   const isPerTree = (await valueIn(git, shared, 'extensions.worktreeConfig', '--type=bool')) === 'true'
   const files = isPerTree ? [shared, own] : [shared]
   return (await Promise.all(files.map(file => hindrancesIn(git, top, file)))).flat()
