@@ -10,6 +10,7 @@ import { isTreePath, lstat } from './files.ts'
 import { type Repository, findRepository, findTop } from './repository.ts'
 import { assertSameRepository, isOwnNestedRepository } from './same-repository.ts'
 import type { CheckpointCommit } from './checkpoint/commits.ts'
+import type { FileDiff } from './checkpoint/save/tree-diff.ts'
 
 /** A repository with checkpoints: that of a session's folder, or one inside its working tree. */
 export interface RepositoryContext {
@@ -142,6 +143,8 @@ export class RepositoryCache {
   readonly goals = new Map<string, string>()
   /** By file: its stamp at the last search, and the secret values in it. */
   readonly searchedFiles = new Map<string, SearchedFile>()
+  /** The files that differ between the last two trees that were staged; `trees` is `FROM TO`. Trees never change. */
+  lastTreeDiff: { readonly trees: string; readonly files: readonly FileDiff[] } | null = null
   readonly #repositories = new Map<string, { mark: string; repository: Repository }>()
   readonly #isPinned: boolean
 

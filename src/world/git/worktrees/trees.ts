@@ -13,12 +13,15 @@ export type TreePair = readonly [from: string, to: string]
 
 /** Returns the changes within each pair, read in one call if possible; null if git has lost one of its trees. */
 export async function diffTreePairs(
-  { git }: RepositoryContext,
+  { git, cache }: RepositoryContext,
   pairs: readonly TreePair[],
 ): Promise<(readonly FileChange[] | null)[]> {
   const [only] = pairs
   if (only === undefined) return []
   if (pairs.length === 1) {
+    // The snapshot before has often compared the same two trees.
+    if (cache.lastTreeDiff?.trees === only.join(' '))
+      return [cache.lastTreeDiff.files.map(({ path: file, before, after }) => ({ path: file, before, after }))]
     const result = await git.tryRun([...DIFF, ...only, '--'], { index: NO_INDEX })
     if (result.code === 0) return [parsePairs(rawPath(result.stdout)).get('') ?? []]
   } else if (pairs.flat().every(name => OBJECT_ID.test(name))) {

@@ -54,6 +54,7 @@ async function stageOnce(context: RepositoryContext): Promise<StagedWorkingTree>
     // The last snapshot is durable already.
     const isSame = tree === last?.tree
     const diff = isSame ? null : (staged.writtenTree?.diff ?? (await diffTrees(context, before, tree)))
+    context.cache.lastTreeDiff = diff?.files ? { trees: `${before} ${tree}`, files: diff.files } : null
     if (diff !== null) await syncObjects(context, diff.objects, staged.isSynced)
     index.persist({ tree, gitlinks, head: status.head })
     return { ...staged, tree }

@@ -9,7 +9,7 @@ import { ONESHOT_IDENTITY } from '../../repository.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { lstat } from '../../files.ts'
 import { removeStaleLock, UPDATE_REF } from '../../update-ref.ts'
-import { DIFF_TREES } from '../../checkpoint/save/tree-diff.ts'
+import { type FileDiff, DIFF_TREES, parseFileDiffs } from '../../checkpoint/save/tree-diff.ts'
 import { operationInProgress } from '../../repository.ts'
 import { excludePaths } from '../working-tree.ts'
 import { findConflictMarkers } from './conflict-markers.ts'
@@ -99,10 +99,8 @@ export async function collectEvidence(
 /** `git stash pop`, for example, leaves this state. */
 const UNMERGED = 'a merge without its end'
 
-type FileDiff = Omit<ChangedFile, 'name' | 'isCommitted' | 'isOwn'>
-
 interface EvidenceDiff {
-  readonly files: FileDiff[]
+  readonly files: readonly FileDiff[]
   readonly unmerged: RawPath[]
   readonly uncommitted: RawPath[]
 }
@@ -111,7 +109,7 @@ const DIFF_COMMAND = DIFF_TREES.filter(word => word !== '-t')
 
 /** An unreadable user's index counts as free of conflicts. */
 const COMPARE_SCRIPT = `
-git ${DIFF_COMMAND.join(' ')} "$1" "$3" || exit
+[ "$5" = known ] || git ${DIFF_COMMAND.join(' ')} "$1" "$3" || exit
 printf 'then\\0'
 [ "$4" = settled ] || (unset GIT_INDEX_FILE; git ls-files --unmerged -z 2>/dev/null)
 printf 'then\\0'
@@ -129,7 +127,11 @@ async function diffSince(
 ): Promise<EvidenceDiff> {
   const { git } = context
   const index = indexStamp(context)
-  const args = [...trees, conflictFreeIndexes.get(context.repository.gitDir) === index ? 'settled' : 'look']
+  // The snapshot has just compared the same two trees in most cases.
+  const staged = context.cache.lastTreeDiff
+  const known = staged?.trees === `${trees[0]} ${trees[2]}` ? staged.files : null
+  const indexState = conflictFreeIndexes.get(context.repository.gitDir) === index ? 'settled' : 'look'
+  const args = [...trees, indexState, known === null ? 'compare' : 'known']
   const result = await git.runScript(COMPARE_SCRIPT, args, { index: NO_INDEX })
   if (result.code !== 0) {
     const [first, other] = await resolveObjects(git, [`${trees[0]}^{tree}`, instead])
@@ -139,7 +141,7 @@ async function diffSince(
   }
   const found = parseEvidenceDiff(result.stdout)
   conflictFreeIndexes.set(context.repository.gitDir, found.unmerged.length === 0 ? index : '')
-  return found
+  return known === null ? found : { ...found, files: known }
 }
 
 /** For each repository, the stamp of the user's index when it had no conflicts. */
@@ -166,30 +168,4 @@ function endOfFirstPart(words: readonly string[]): number {
   let at = 0
   while (words[at]?.startsWith(':')) at += 2
   return words.indexOf('then', at)
-}
-
-/**
- * Parses first `:MODE MODE HASH HASH LETTER` and a path per file, then `ADDED<tab>REMOVED<tab>PATH`, with dashes for a
- * binary file.
- */
-function parseFileDiffs(words: readonly string[]): FileDiff[] {
-  const counts = new Map<RawPath, readonly [number, number]>()
-  for (const word of words) {
-    const [, added, removed, file] = /^(\d+|-)\t(\d+|-)\t([^]*)$/.exec(word) ?? []
-    if (file !== undefined) counts.set(file, [Number(added) || 0, Number(removed) || 0])
-  }
-  const lines: FileDiff[] = []
-  for (let at = 0; words[at]?.startsWith(':'); at += 2) {
-    const [mode, other, before, after] = (words[at] as string).slice(1).split(' ')
-    const file = words[at + 1] as RawPath
-    const [added, removed] = counts.get(file) ?? [0, 0]
-    lines.push({
-      path: file,
-      before: mode === '000000' ? null : `${mode} ${before}`,
-      after: other === '000000' ? null : `${other} ${after}`,
-      added,
-      removed,
-    })
-  }
-  return lines
 }
