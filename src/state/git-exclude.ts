@@ -3,6 +3,7 @@ import path from 'node:path'
 import { hasCode } from '../lib/errors.ts'
 import { readRegularFile } from '../os/files/file-io.ts'
 import { createFolderWithoutLinks } from '../os/files/folder-handle.ts'
+import { isSettled } from '../os/files/is-settled.ts'
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = fs.constants
 /** Bytes; nobody writes so many exclude patterns by hand. */
@@ -13,12 +14,20 @@ const MAX_FILE_SIZE = 1_048_576
  * also write in `.git`, so this function writes only to a regular file of the repository and follows no link.
  */
 export function addToGitExclude(project: string, patterns: readonly string[]): void {
+  const key = [project, ...patterns].join('\0')
+  const stamp = excludeStamp(project)
+  if (stamp !== null && checkedExcludes.get(key) === stamp) return
   const git = findGitFolder(project)
   if (git === undefined) return
   const info = createFolderWithoutLinks(path.join(fs.realpathSync(git), 'info'))
   try {
     const exclude = info.at('exclude')
-    if (findMissing(exclude, patterns).length === 0) return
+    if (findMissing(exclude, patterns).length === 0) {
+      if (checkedExcludes.size > MAX_CHECKED) checkedExcludes.clear()
+      // The stamp is from before the file was read: a change since then shows.
+      if (stamp !== null && git === path.join(project, '.git')) checkedExcludes.set(key, stamp)
+      return
+    }
     const fd = fs.openSync(exclude, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o666)
     try {
       const lines = readLines(fd)
@@ -30,6 +39,23 @@ export function addToGitExclude(project: string, patterns: readonly string[]): v
   } finally {
     info.close()
   }
+}
+
+/** By project and patterns: the stamp of the exclude file that was seen to hold all of the patterns. */
+const checkedExcludes = new Map<string, string>()
+const MAX_CHECKED = 1_000
+
+/**
+ * The state of `.git/info/exclude` in a project whose `.git` is a folder and the whole repository. Null where that is otherwise,
+ * and where the next change of the file might not show in its times.
+ */
+function excludeStamp(project: string): string | null {
+  const git = path.join(project, '.git')
+  const folder = fs.lstatSync(git, { throwIfNoEntry: false })
+  if (folder?.isDirectory() !== true || exists(path.join(git, 'commondir'))) return null
+  const file = fs.lstatSync(path.join(git, 'info', 'exclude'), { throwIfNoEntry: false })
+  if (file?.isFile() !== true || !isSettled(file)) return null
+  return [folder.dev, folder.ino, file.dev, file.ino, file.size, file.nlink, file.mtimeMs, file.ctimeMs].join(' ')
 }
 
 /** Returns the patterns that the file lacks. A file that needs no change need not be writable. */

@@ -7,7 +7,7 @@ import { runForBytes } from '../../../os/run.ts'
 import { GitError } from '../git-error.ts'
 import type { GitEnvironment } from '../environment.ts'
 import { assertNoBareRepository, assertSafe, type GitFolder, findGitFolder } from './git-folder.ts'
-import { isSettled } from './is-settled.ts'
+import { isSettled } from '../../../os/files/is-settled.ts'
 import {
   replacementFor,
   isCredentialHelper,

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { hasCode } from '../../../lib/errors.ts'
 import { NotSaved } from '../../../ports/checkpoints.ts'
 import { lstat } from '../files.ts'
-import { isSettled } from './is-settled.ts'
+import { isSettled } from '../../../os/files/is-settled.ts'
 
 /**
  * Entries of a git folder that git replaces or appends to, and through which it would write if they were links:
