@@ -26,10 +26,12 @@ import { readClaim, readExit, readShim } from '../../state/attempt-files.ts'
 export function writeAttempt(spec: LaunchSpec, home: Home): void {
   const folder = attemptFolder(home, spec.sessionId, spec.attempt)
   const { preparedAttempt: prepared, env: saved } = sessionFolder(home, spec.sessionId)
-  const isPrepared = !fs.existsSync(folder.root) && fs.existsSync(prepared)
+  const isNew = !fs.existsSync(folder.root)
+  const isPrepared = isNew && fs.existsSync(prepared)
   const target = isPrepared ? attemptFolderAt(prepared) : folder
   if (!isPrepared) createAttemptFolder(folder)
-  const write = isPrepared ? fs.writeFileSync : replaceFile
+  // No shim can read a folder that this call creates, so its files need no atomic replacement.
+  const write = isNew ? writeNewFile : replaceFile
   // A repeated call keeps the existing stdin: a shim may already read it, and the engine looks up its content later.
   if (spec.stdin !== undefined && !isNonEmpty(target.stdin)) replaceFile(target.stdin, spec.stdin)
   if (spec.thread !== null) linkThread(target.thread, path.join(home.threads, threadLockName(spec.thread)))
@@ -49,6 +51,10 @@ export function prepareNextAttempt(home: Home, sessionId: string): void {
   createAttemptFolder(draft)
   for (const file of [draft.launch, draft.enter, draft.started]) fs.writeFileSync(file, '', { mode: 0o600 })
   fs.renameSync(draft.root, prepared)
+}
+
+function writeNewFile(file: string, content: string | Uint8Array): void {
+  fs.writeFileSync(file, content, { mode: 0o600 })
 }
 
 function isNonEmpty(file: string): boolean {
