@@ -31,8 +31,11 @@ export function openFolderFollowingLinks(folderPath: string): FolderHandle {
 /** Opens a folder by a path without any link; null if the folder does not exist or the path contains a link. */
 export function openFolderWithoutLinks(folderPath: string): FolderHandle | null {
   if (!hasProc) return hasNoLinks(folderPath) ? openFolder(folderPath) : null
-  return walkPath(folderPath, (parent, name) =>
-    nullIfMissing(() => openHandle(parent.at(name), O_PATH | O_DIRECTORY | O_NOFOLLOW)),
+  return (
+    openPlainPath(folderPath) ??
+    walkPath(folderPath, (parent, name) =>
+      nullIfMissing(() => openHandle(parent.at(name), O_PATH | O_DIRECTORY | O_NOFOLLOW)),
+    )
   )
 }
 
@@ -40,7 +43,7 @@ export function openFolderWithoutLinks(folderPath: string): FolderHandle | null 
  * Like `openFolderWithoutLinks`, but creates missing folders, private to this user. Throws if the path contains a link.
  */
 export function createFolderWithoutLinks(folderPath: string): FolderHandle {
-  const folder = hasProc ? walkPath(folderPath, openOrCreate) : createByPath(folderPath)
+  const folder = hasProc ? (openPlainPath(folderPath) ?? walkPath(folderPath, openOrCreate)) : createByPath(folderPath)
   if (folder === null) throw new Error(`${folderPath} is not used: it is no folder, or a link leads to it`)
   return folder
 }
@@ -55,6 +58,26 @@ function openOrCreate(parent: FolderHandle, name: string): FolderHandle | null {
     if (!hasCode(cause, 'EEXIST')) throw cause // Another process created it at the same moment.
   }
   return openFolder(parent.at(name))
+}
+
+/**
+ * Opens a folder by its whole path at once, and asks the kernel for the path of the opened folder. The answer is the
+ * same path, byte for byte, only if the path contains no link. Null in all other cases: the caller then walks the path.
+ */
+function openPlainPath(folderPath: string): FolderHandle | null {
+  try {
+    const fd = fs.openSync(folderPath, O_PATH | O_DIRECTORY | O_NOFOLLOW)
+    try {
+      const place = fs.readlinkSync(`/proc/self/fd/${fd}`, 'buffer')
+      if (place.equals(Buffer.from(folderPath))) return handleOf(fd, folderPath)
+    } catch {
+      // The kernel does not say where it lies.
+    }
+    fs.closeSync(fd)
+    return null
+  } catch {
+    return null
+  }
 }
 
 /** Opens a path part by part, each relative to the one before. */
@@ -85,7 +108,10 @@ function enterOrStep(
 }
 
 function openHandle(folderPath: string | Buffer, flags: number): FolderHandle {
-  const fd = fs.openSync(folderPath, flags)
+  return handleOf(fs.openSync(folderPath, flags), folderPath)
+}
+
+function handleOf(fd: number, folderPath: string | Buffer): FolderHandle {
   const root = hasProc ? `/proc/self/fd/${fd}` : handlePath(fd, folderPath.toString())
   return { at: name => `${root}/${name}`, stat: () => fs.fstatSync(fd), close: () => fs.closeSync(fd) }
 }

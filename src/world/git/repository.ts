@@ -82,7 +82,7 @@ export async function findRepository(git: Git): Promise<Repository> {
 
 function resolveFolder(cwd: string): string {
   try {
-    return fs.realpathSync(cwd)
+    return fs.realpathSync.native(cwd) // Node's own looks at each part of the path.
   } catch {
     throw new NotSaved(
       `the folder ${cwd} does not exist`,
