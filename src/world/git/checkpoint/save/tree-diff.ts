@@ -1,8 +1,7 @@
 import type { DiffStat } from '../../../../core/checkpoint/checkpoint.ts'
 import type { FileChange } from '../../../../core/loop/evidence.ts'
 import { type RawPath, rawPath } from '../../../../lib/text/raw-path.ts'
-import { NO_INDEX } from '../../git.ts'
-import type { RepositoryContext } from '../../repository-context.ts'
+import { type Git, NO_INDEX } from '../../git.ts'
 
 /** The difference between two trees. */
 export interface TreeDiff {
@@ -39,7 +38,7 @@ export const DIFF_TREES = [
   '--ignore-submodules=none',
 ] as const
 
-export async function diffTrees({ git }: RepositoryContext, from: string, to: string): Promise<TreeDiff> {
+export async function diffTrees({ git }: { readonly git: Git }, from: string, to: string): Promise<TreeDiff> {
   return parseTreeDiff(to, await git.run([...DIFF_TREES, from, to], { index: NO_INDEX }))
 }
 
