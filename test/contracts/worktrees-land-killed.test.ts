@@ -53,7 +53,7 @@ test(
         expect(await worktrees.inspect(folder)).toMatchObject({ top: folder, isClean: true })
         expect(fixture.git(folder, 'ls-tree', '--name-only', 'HEAD')).toBe('a.txt\n')
       }
-      return { bench: fixture, deed: ['found', folder], again }
+      return { bench: fixture, deed: ['initRepository', folder], again }
     }),
   300_000,
 )

@@ -1,3 +1,4 @@
+import type { Worktrees } from '../../src/ports/worktrees.ts'
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -18,7 +19,7 @@ export type KillTiming = 'before' | 'meanwhile' | 'after' | 'torn'
 export const KILL_TIMINGS: readonly KillTiming[] = ['before', 'meanwhile', 'after', 'torn']
 export const LONGEST_GIT_CALL = 6_000
 
-export type MethodCall = readonly [name: string, ...words: unknown[]]
+export type MethodCall = readonly [name: keyof Worktrees, ...words: unknown[]]
 
 /** Replaces git, records its calls and kills the caller of the fatal one; `torn` kills git itself during that call. */
 const KILLING_GIT = `#!/bin/sh
