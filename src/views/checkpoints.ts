@@ -4,8 +4,14 @@ import { parseCheckpointRecord } from '../core/checkpoint/record.ts'
 import type { PhaseName } from '../core/session/session.ts'
 import { formatIso } from '../lib/time.ts'
 import { rootReason, Trouble } from '../lib/errors.ts'
-import { type SessionFilter, type FetchResult, NotSaved } from '../ports/checkpoints.ts'
-import { checkpointTargetOf } from '../ports/checkpoints.ts'
+import {
+  type CheckpointTarget,
+  checkpointTargetOf,
+  type FetchResult,
+  NotSaved,
+  type SessionFilter,
+} from '../ports/checkpoints.ts'
+import { readStoredSession } from '../world/store/reader.ts'
 import { gitCheckpoints } from '../world/git/checkpoint/git-checkpoints.ts'
 import type { Home } from '../state/home.ts'
 import { toCheckpointView } from './session-view.ts'
@@ -25,7 +31,7 @@ export function readDiff(
   between: { from: string; to: string },
   options: { stat: boolean; colour: boolean },
 ): Promise<string> {
-  return refuseOnFailure(gitCheckpoints(home).diff(checkpointTargetOf(session), between.from, between.to, options))
+  return refuseOnFailure(gitCheckpoints(home).diff(diffTarget(home, session), between.from, between.to, options))
 }
 
 export function readChange(
@@ -33,7 +39,13 @@ export function readChange(
   session: SessionTarget,
   between: { from: string; to: string },
 ): Promise<{ files: number; added: number; removed: number }> {
-  return refuseOnFailure(gitCheckpoints(home).diffStat(checkpointTargetOf(session), between.from, between.to))
+  return refuseOnFailure(gitCheckpoints(home).diffStat(diffTarget(home, session), between.from, between.to))
+}
+
+/** git runs in nested repositories only if the user asked for that when the session started. */
+function diffTarget(home: Home, session: SessionTarget): CheckpointTarget {
+  const nested = readStoredSession(home, session.id)?.spec.saving.nested
+  return checkpointTargetOf({ ...session, saving: nested === undefined ? {} : { nested } })
 }
 
 /** A session with checkpoints in a repository, even if this daemon does not know it. */

@@ -41,7 +41,7 @@ it('nobody gets more time, memory or money from a session than it has itself', (
     ...more,
     maxTime: 60_000,
     memory: 1_000,
-    limits: { usd: 1, tokens: 7, turns: 5 },
+    limits: { usd: 1, tokens: 7, turns: 2 }, // It names no turns, and gets half of those that are left.
   })
   const less = { ...PLAIN, maxTime: 10, memory: 10, limits: { usd: 0.5, turns: 1 } }
   expect(clampToLimits(less, own)).toEqual(less)

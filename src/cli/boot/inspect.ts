@@ -2,11 +2,11 @@ import fs from 'node:fs'
 import { errorMessage } from '../../lib/errors.ts'
 import {
   type BootManager,
-  type BootManagerName,
   type InstalledBoot,
   createRunCommand,
   currentUserName,
 } from '../../world/boot/boot-manager.ts'
+import type { BootManagerName } from '../../world/boot/manager-names.ts'
 import { type BootCommand, bootName, createBootCommand } from '../../world/boot/boot-command.ts'
 import { cronManager, isCronRunning } from '../../world/boot/cron.ts'
 import { isLingerEnabled } from '../../world/boot/logind.ts'

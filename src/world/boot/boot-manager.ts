@@ -3,9 +3,7 @@ import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { Trouble, hasCode } from '../../lib/errors.ts'
 import { type RunResult, run } from '../../os/run.ts'
 import os from 'node:os'
-
-export const BOOT_MANAGERS = ['systemd', 'launchd', 'cron'] as const
-export type BootManagerName = (typeof BOOT_MANAGERS)[number]
+import type { BootManagerName } from './manager-names.ts'
 
 /** The installed boot entry as found. */
 export interface InstalledBoot {
