@@ -14,7 +14,7 @@ describe.each(KINDS)('%s', kind => {
     const { name } = await testHome.run(...runArguments(kind), '--name', 'litter', 'Do it.')
     const ended = await testHome.ended(name)
     expect(ended.outcome, await testHome.ok('log', name)).toBe('done')
-    expect(testHome.processesLeft()).toEqual([])
+    await expect.poll(() => testHome.processesLeft(), { timeout: 15_000 }).toEqual([])
   })
 
   test('shows the same in log, in follow and in the project, and git does not see it', async () => {

@@ -48,7 +48,7 @@ describe.each(KINDS)('%s speaks with the scripted model', kind => {
     const { code, stdout } = await testHome.runBare(kind, { prompt: PROMPT, script })
     expect({ code, text: fs.readFileSync(testHome.path('new.txt'), 'utf8') }).toEqual({ code: 0, text: "it's\nnew\n" })
     expect(stdout).toContain('Written.')
-    expect(testHome.processesLeft()).toEqual([])
+    await expect.poll(() => testHome.processesLeft(), { timeout: 15_000 }).toEqual([])
   })
 
   test('which goes on in the next process where the last one was killed', async () => {

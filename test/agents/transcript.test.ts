@@ -42,6 +42,6 @@ describe.each(KINDS)('%s', kind => {
     }
     expect(log).not.toContain('{"')
     expect(await testHome.ok('log', name, '--raw')).toContain('{"')
-    expect(testHome.processesLeft()).toEqual([])
+    await expect.poll(() => testHome.processesLeft(), { timeout: 15_000 }).toEqual([])
   })
 })
