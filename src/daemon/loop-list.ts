@@ -26,7 +26,7 @@ export function assertListUnused(requested: Pick<Spec, 'agent' | 'cwd' | 'argv'>
     throw refusal(
       'session-alive',
       `${loopInCheckout.spec.name} works in this checkout, one task after the other`,
-      describeAlternatives(loopInCheckout),
+      describeAlternatives(loopInCheckout.spec.name),
     )
   if (holder === undefined) return
   const { name } = holder.spec

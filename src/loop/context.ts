@@ -1,24 +1,15 @@
 import type { Loop } from '../core/loop/loop.ts'
 import type { LoopSignal } from '../core/loop/signals.ts'
 import type { LoopSpec } from '../core/loop/spec.ts'
-import type { Instant } from '../lib/time.ts'
 import type { Checks } from '../ports/checks.ts'
-import type { TaskSource } from '../ports/task-source.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ListBackup, TaskSource } from '../ports/task-source.ts'
+import type { SerialLoops, Workers } from '../ports/workers.ts'
 import type { Worktrees } from '../ports/worktrees.ts'
-import type { Home } from '../state/home.ts'
 import { Audit } from './audit/audit.ts'
 import { CheckoutWatch } from './audit/checkout-watch.ts'
 import { RefWatch } from './audit/ref-watch.ts'
-import { Workers } from './workers.ts'
 import { WorktreePaths } from './worktree-paths.ts'
-import fs from 'node:fs'
-import path from 'node:path'
-import { systemClock } from '../os/system-clock.ts'
-import { projectChecks } from '../world/checks/project-checks.ts'
-import { gitWorktrees } from '../world/git/worktrees/git-worktrees.ts'
-import { beadsTaskSource } from '../world/task-list/beads-source.ts'
-import { fileTaskSource } from '../world/task-list/file-source.ts'
-import { findTaskSource } from '../world/task-list/find-source.ts'
 
 /** The loop's own session. */
 export interface LoopSession {
@@ -30,26 +21,34 @@ export interface LoopSession {
   readonly prompt: string
 }
 
-/** All dependencies of a loop. */
-export interface LoopContext {
-  readonly session: LoopSession
-  readonly home: Home
-  readonly spec: LoopSpec
-  /** The environment of its workers and checks. */
-  readonly env: Readonly<Record<string, string>>
+/** The outside of a loop. */
+export interface LoopPorts {
+  readonly clock: Clock
   readonly taskSource: TaskSource
-  /** Files of the task list: a change to them is no work, and the loop never merges them. */
-  readonly excludedPaths: readonly string[]
+  readonly listBackup: ListBackup
   readonly worktrees: Worktrees
   readonly checks: Checks
   readonly workers: Workers
+  readonly serialLoops: SerialLoops
+}
+
+interface LoopSettings {
+  readonly session: LoopSession
+  readonly spec: LoopSpec
+  /** The environment of its workers and checks. */
+  readonly env: Readonly<Record<string, string>>
+  /** The folder for the logs of checks. */
+  readonly logFolder: string
+}
+
+/** All dependencies of a loop. */
+export interface LoopContext extends LoopPorts, LoopSettings {
+  /** Files of the task list: a change to them is no work, and the loop never merges them. */
+  readonly excludedPaths: readonly string[]
   readonly audit: Audit
   readonly checkoutWatch: CheckoutWatch
   readonly refWatch: RefWatch
   readonly paths: WorktreePaths
-  /** The folder for the logs of checks. */
-  readonly logFolder: string
-  readonly now: () => Instant
 }
 
 export interface LoopView {
@@ -66,57 +65,21 @@ export interface EffectRun extends LoopView {
 
 type WithoutTime<S> = S extends unknown ? Omit<S, 'at'> : never
 
-/** Variables of this attempt, which child processes must not inherit. */
-const OWN_VARIABLES = new Set(['ONESHOT_ATTEMPT', 'ONESHOT_SESSION'])
-
-/** Creates a loop's drivers and its context. */
-export async function createLoopContext(given: {
-  home: Home
-  spec: LoopSpec
-  logs: string
-  self: LoopSession
-}): Promise<LoopContext> {
-  const { home, spec, logs, self } = given
-  const env = workerEnvironment()
-  const worktrees = gitWorktrees({ env })
-  const taskSource = await chooseTaskSource(spec.list, self.cwd, env)
-  const top = (await worktrees.inspect(self.cwd))?.top ?? self.cwd
-  const paths = new WorktreePaths(self, top)
+export async function createLoopContext(ports: LoopPorts, settings: LoopSettings): Promise<LoopContext> {
+  const { worktrees, taskSource } = ports
+  const { cwd, id } = settings.session
+  const top = (await worktrees.inspect(cwd))?.top ?? cwd
+  const paths = new WorktreePaths(settings.session, top)
   const excludedPaths = [taskSource.file ?? '.beads']
   const own = { inner: paths.subfolder, apart: excludedPaths.map(file => paths.fromTop(file)) }
-  const audit = new Audit({ workshop: worktrees, cwd: self.cwd, id: self.id, ...own })
+  const audit = new Audit({ worktrees, cwd, id, ...own })
   return {
-    session: self,
-    home,
-    spec,
-    env,
-    taskSource,
+    ...ports,
+    ...settings,
     excludedPaths,
-    worktrees,
-    checks: projectChecks(env),
-    workers: new Workers(home, self.id),
     paths,
     audit,
-    refWatch: new RefWatch({ workshop: worktrees, cwd: self.cwd, id: self.id }),
-    checkoutWatch: new CheckoutWatch({ workshop: worktrees, audit, cwd: self.cwd, top }),
-    logFolder: logs,
-    now: () => systemClock.now(),
+    refWatch: new RefWatch({ worktrees, cwd, id }),
+    checkoutWatch: new CheckoutWatch({ worktrees, audit, cwd, top }),
   }
-}
-
-/** A planning loop writes its list as Markdown boxes. */
-async function chooseTaskSource(
-  list: string | null,
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-): Promise<TaskSource> {
-  if (list === null) return beadsTaskSource(env)
-  return fs.existsSync(path.resolve(cwd, list)) ? findTaskSource({ cwd, env }, list) : fileTaskSource('markdown', list)
-}
-
-function workerEnvironment(): Record<string, string> {
-  const entries = Object.entries(process.env)
-  return Object.fromEntries(
-    entries.filter((entry): entry is [string, string] => entry[1] !== undefined && !OWN_VARIABLES.has(entry[0])),
-  )
 }

@@ -9,7 +9,7 @@ import { loopFolder, readLoop, writeLoop } from '../state/loop-file.ts'
 import type { LandedList } from '../ports/worktrees.ts'
 import { findSerialLoop } from '../views/loop/loops.ts'
 import { readStoredSessions, readStoredSession } from '../world/store/reader.ts'
-import { createLoopContext } from './context.ts'
+import { connectDrivers } from './drivers.ts'
 import { landedList } from './effects/land.ts'
 import type { LoopContext } from './context.ts'
 
@@ -44,7 +44,7 @@ export async function landLoop(home: Home, sessionId: string, how: LandOptions =
   const tasks = mergedTasks(loop).map(({ item }) => ({ id: item.label, title: item.title }))
   const view = { name: session.spec.name, branch, into: before?.branch ?? null, ...landed, isNews, tasks }
   if (how.isDry === true) return { ...view, marked: 0, kept: null, isDryRun: true }
-  const marked = await recordLanding(context, loop)
+  const marked = await recordLanding(home, context, loop)
   return { ...view, marked, kept: await removeIntegration(context, loop), isDryRun: false }
 }
 
@@ -109,8 +109,8 @@ function mergedTasks({ tasks }: Loop): Loop['tasks'] {
 
 function contextFor(home: Home, { spec }: Session, loop: Loop): Promise<LoopContext> {
   const { id, name, task, cwd } = spec
-  const self = { id, name, task, cwd, prompt: '' }
-  return createLoopContext({ home, spec: loop.spec, logs: loopFolder(home, id), self })
+  const session = { id, name, task, cwd, prompt: '' }
+  return connectDrivers(home, { spec: loop.spec, session, logFolder: loopFolder(home, id) })
 }
 
 async function landBranch(
@@ -133,8 +133,8 @@ async function landBranch(
 }
 
 /** Records the landing first and then ticks the boxes: after an interruption in between, the next call ticks them. */
-async function recordLanding({ home, session, taskSource, now }: LoopContext, loop: Loop): Promise<number> {
-  const landed = { ...loop, landedAt: now() }
+async function recordLanding(home: Home, { session, taskSource, clock }: LoopContext, loop: Loop): Promise<number> {
+  const landed = { ...loop, landedAt: clock.now() }
   writeLoop(home, session.id, landed)
   const marks = loop.toMark
   if (marks.length === 0) return 0

@@ -2,8 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { lastStop } from '../core/session/events.ts'
 import { requestedTasks } from '../core/loop/schedule.ts'
-import { type Loop, createLoop, isInProgress } from '../core/loop/loop.ts'
-import type { LoopSignal } from '../core/loop/signals.ts'
+import { type Loop, isInProgress } from '../core/loop/loop.ts'
 import type { LoopSpec } from '../core/loop/spec.ts'
 import { NO_USAGE, type Usage, addUsage } from '../core/session/usage.ts'
 import type { Task } from '../core/session/task.ts'
@@ -13,13 +12,14 @@ import { parseMailboxEntry, sessionFolder } from '../state/session-folder.ts'
 import { type Home, locateHome } from '../state/home.ts'
 import { loopFolder, readLoopOrThrow, writeLoop } from '../state/loop-file.ts'
 import { readEvents, readStoredSession } from '../world/store/reader.ts'
-import { type LoopContext, createLoopContext } from './context.ts'
-import { startLoop } from './effects/start.ts'
-import { LoopRunner } from './runner.ts'
+import type { LoopContext, LoopSession } from './context.ts'
+import { connectDrivers } from './drivers.ts'
+import { runFromRecord } from './run-from-record.ts'
 import { describeChanges } from './progress-text.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from '../api/client.ts'
-import type { Duration } from '../lib/time.ts'
+import type { Duration, Instant } from '../lib/time.ts'
+import type { Session } from '../core/session/session.ts'
 
 /** Milliseconds that workers get to stop before the loop exits; the supervisor ends the others. */
 const STOP_TIMEOUT = 5_000
@@ -31,68 +31,48 @@ const INTERRUPTED = 130
  * state and from what it observes.
  */
 export async function runLoop(argv: readonly string[]): Promise<void> {
-  const context = await contextFor(argv)
-  const { home, session, now } = context
-  const known = readKnownLoop(context)
-  const { clockSince } = readStoredSession(home, session.id) ?? { clockSince: now() }
-  const loop = known ?? createLoop(context.spec, now(), clockSince)
+  const home = locateHome(process.env)
+  const stored = readOwnSession(home)
+  const session = toLoopSession(home, stored)
+  const context = await connectDrivers(home, {
+    spec: JSON.parse(argv[0] ?? '') as LoopSpec,
+    session,
+    logFolder: path.join(loopFolder(home, session.id), 'logs'),
+  })
+  const loop = readKnownLoop(home, session.id)
   emit({ type: 'loop', thread: session.id })
   const ending = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort())
   void restartLostSupervisor(home, ending.signal)
-  const seen = await initialSignals(context, loop, { wokenAt: clockSince, ending: ending.signal })
-  const runner = new LoopRunner(context, loop, {
-    record: next => writeLoop(home, session.id, next),
-    onChange: (before, after) => announce(before, after),
-  })
-  const last = await runner.run(seen, ending.signal)
+  const readLastStop = (): Instant | undefined => lastStop(readEvents(home, session.id))
+  const record = { loop, wokenAt: stored.clockSince, readLastStop }
+  const hooks = { record: (next: Loop) => writeLoop(home, session.id, next), onChange: announce }
+  const last = await runFromRecord(context, record, hooks, ending.signal)
   if (ending.signal.aborted) return await stopWorkersAndExit(context)
   announceEnd(last, context)
 }
 
-/** An unreadable record ends the loop: a fresh start would repeat all work. */
-function readKnownLoop({ home, session }: LoopContext): Loop | undefined {
-  try {
-    return readLoopOrThrow(home, session.id)
-  } catch (cause) {
-    if (!(cause instanceof Trouble)) throw cause
-    emit({ type: 'loop', thread: session.id })
-    emit({ type: 'ended', kind: 'unfinished', text: errorMessage(cause) })
-    process.exit(0)
-  }
-}
-
-async function contextFor(argv: readonly string[]): Promise<LoopContext> {
-  const home = locateHome(process.env)
+function readOwnSession(home: Home): Session {
   const { sessionId } = parseMailboxEntry(process.env['ONESHOT_ATTEMPT'] ?? '')
   const session = readStoredSession(home, sessionId)
   invariant(session !== undefined, 'a loop runs in a session of its own; start one with: oneshot ralph')
-  const spec = JSON.parse(argv[0] ?? '') as LoopSpec
-  const { id, name, task, cwd } = session.spec
-  const prompt = fs.readFileSync(sessionFolder(home, id).prompt, 'utf8')
-  const logs = path.join(loopFolder(home, id), 'logs')
-  return await createLoopContext({ home, spec, logs, self: { id, name, task, cwd, prompt } })
+  return session
 }
 
-/**
- * Inspects the repository at each start, because the user may have changed it. If the session was woken since the last
- * run, the user has resumed it; otherwise the supervisor has restarted the program after a crash.
- */
-async function initialSignals(
-  context: LoopContext,
-  loop: Loop,
-  { wokenAt, ending }: { wokenAt: number; ending: AbortSignal },
-): Promise<LoopSignal[]> {
-  const at = context.now()
-  const isResumed = loop.wokenAt !== wokenAt
-  const stoppedAt = isResumed ? (lastStop(readEvents(context.home, context.session.id)) ?? wokenAt) : wokenAt
-  const resumed: LoopSignal[] = isResumed ? [{ type: 'user.resume', at, wokenAt, stoppedAt }] : []
-  const isToLook = loop.tasks.length > 0 && (isResumed || loop.stage.name !== 'ended')
-  const seen: LoopSignal[] = []
-  const report = (signal: object): void => void seen.push({ ...signal, at } as LoopSignal)
-  if (isToLook) await startLoop({ context, loop: () => loop, report, ending }, isResumed)
-  const isImpossible = seen.some(({ type }) => type === 'loop.impossible')
-  return isImpossible ? seen : [...seen, ...resumed]
+function toLoopSession(home: Home, { spec: { id, name, task, cwd } }: Session): LoopSession {
+  return { id, name, task, cwd, prompt: fs.readFileSync(sessionFolder(home, id).prompt, 'utf8') }
+}
+
+/** An unreadable record ends the loop: a fresh start would repeat all work. */
+function readKnownLoop(home: Home, id: string): Loop | undefined {
+  try {
+    return readLoopOrThrow(home, id)
+  } catch (cause) {
+    if (!(cause instanceof Trouble)) throw cause
+    emit({ type: 'loop', thread: id })
+    emit({ type: 'ended', kind: 'unfinished', text: errorMessage(cause) })
+    process.exit(0)
+  }
 }
 
 function announce(before: Loop, after: Loop): void {

@@ -1,19 +1,20 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { decideLoop } from '../core/loop/decide.ts'
 import { type LoopEffect, effectsOf, loopDueAt, effectsToStart } from '../core/loop/effects.ts'
 import type { Loop } from '../core/loop/loop.ts'
 import type { LoopSignal } from '../core/loop/signals.ts'
 import type { Duration } from '../lib/time.ts'
+import type { Clock } from '../ports/clock.ts'
 import { Trouble, errorMessage } from '../lib/errors.ts'
 import type { EffectRun, LoopContext } from './context.ts'
-import { reportFailure } from './effects/perform.ts'
-import { performEffect } from './effects/perform.ts'
+import { performEffect, reportFailure } from './effects/perform.ts'
 
 /** An effect gets this many tries, with a doubled delay after each. */
 const MAX_TRIES = 6
 const FIRST_RETRY_DELAY: Duration = 250
+/** The timer may fire a moment early: without a pause the runner would decide again at once. */
+const MIN_DELAY: Duration = 10
 
-interface RunnerHooks {
+export interface RunnerHooks {
   /** Stores the state before any effect starts. */
   readonly record: (loop: Loop) => void
   readonly onChange: (before: Loop, after: Loop) => void
@@ -28,7 +29,7 @@ export class LoopRunner {
   readonly #hooks: RunnerHooks
   readonly #running = new Map<string, AbortController>()
   #loop: Loop
-  #timer: NodeJS.Timeout | undefined
+  #cancelTimer: () => void = () => undefined
   #isStopped = false
   #resolve: (loop: Loop) => void = () => undefined
   #reject: (cause: unknown) => void = () => undefined
@@ -89,7 +90,7 @@ export class LoopRunner {
     const calledOff = new AbortController()
     this.#running.set(effect.key, calledOff)
     const report: EffectRun['report'] = signal => {
-      if (!calledOff.signal.aborted) this.#handle({ ...signal, at: this.#context.now() })
+      if (!calledOff.signal.aborted) this.#handle({ ...signal, at: this.#context.clock.now() })
     }
     const run: EffectRun = { context: this.#context, loop: () => this.#loop, report, ending: calledOff.signal }
     void performWithRetry(effect, run).then(
@@ -107,19 +108,18 @@ export class LoopRunner {
   }
 
   #setTimer(): void {
-    clearTimeout(this.#timer)
-    const now = this.#context.now()
+    this.#cancelTimer()
+    const { clock } = this.#context
+    const now = clock.now()
     const due = loopDueAt(this.#loop, now)
     if (due === null) return
-    this.#timer = setTimeout(
-      () => this.#handle({ type: 'clock.due', at: this.#context.now() }),
-      Math.max(10, due - now),
-    )
+    const at = Math.max(now + MIN_DELAY, due)
+    this.#cancelTimer = clock.schedule(at, () => this.#handle({ type: 'clock.due', at: clock.now() }))
   }
 
   #stop(): void {
     this.#isStopped = true
-    clearTimeout(this.#timer)
+    this.#cancelTimer()
     for (const controller of this.#running.values()) controller.abort()
     this.#resolve(this.#loop)
   }
@@ -135,7 +135,21 @@ async function performWithRetry(effect: LoopEffect, run: EffectRun): Promise<voi
       if (run.ending.aborted) return
       if (!(cause instanceof Trouble)) throw cause
       if (attempt === MAX_TRIES || !cause.mayHelpToRetry) return reportFailure(effect, run, errorMessage(cause))
-      await pause(FIRST_RETRY_DELAY * 2 ** (attempt - 1), undefined, { signal: run.ending })
+      await pause(run.context.clock, FIRST_RETRY_DELAY * 2 ** (attempt - 1), run.ending)
+      if (run.ending.aborted) return
     }
   }
+}
+
+/** Resolves after this duration, or as soon as the signal aborts. */
+function pause(clock: Clock, duration: Duration, ending: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const finish = (): void => {
+      cancel()
+      ending.removeEventListener('abort', finish)
+      resolve()
+    }
+    const cancel = clock.schedule(clock.now() + duration, finish)
+    ending.addEventListener('abort', finish, { once: true })
+  })
 }

@@ -5,11 +5,25 @@ export interface TaskSource {
   readonly kind: 'markdown' | 'yaml' | 'beads'
   /** The file of the list, relative to the folder that the list is read in; null if the source has no file. */
   readonly file: string | null
+  /** Returns true if the list exists in this folder; a source without a file always exists. */
+  exists(cwd: string): boolean
   /** Returns the list as it is in this folder, which may be another checkout of the same project. */
   read(cwd: string, abortSignal: AbortSignal): Promise<TaskList>
+  /** Returns the whole text of the list in this folder; empty if there is no file. */
+  readText(cwd: string): string
   /**
    * Writes marks into the list of that folder, all or none, and leaves every other byte as it is. Skips items that
    * already have the mark, and keys that the list no longer has.
    */
   mark(cwd: string, marks: readonly ItemMark[], abortSignal: AbortSignal): Promise<void>
+}
+
+/** The loop's own copy of its list, for an agent that deletes the list. */
+export interface ListBackup {
+  /** Copies the list of this folder; does nothing if the copy is up to date, or if the list cannot be read. */
+  save(cwd: string): void
+  /** Restores a missing list from the copy. Returns false if something is in its place, or if there is no copy. */
+  restore(cwd: string): boolean
+  /** Returns the command line that restores the list by hand; null without a copy. */
+  restoreCommand(): string | null
 }

@@ -1,4 +1,6 @@
 import type { FileChange, DetailedEvidence, Snapshot } from '../core/loop/evidence.ts'
+import type { ReadBefore } from '../core/tampering/check-definition.ts'
+import type { EditedFile } from '../core/tampering/test-file.ts'
 import type { Instant } from '../lib/time.ts'
 
 /** The result of a merge. */
@@ -118,6 +120,8 @@ export interface Worktree {
 export interface Worktrees {
   /** Returns the state of the repository around this folder, or null if there is none. */
   inspect(cwd: string): Promise<RepositoryState | null>
+  /** Returns false if the working tree with this top has lost its repository. */
+  hasRepository(top: string): boolean
   /** Creates a repository with a first commit of the folder's content, unless the folder already has one. */
   initRepository(cwd: string): Promise<void>
   /**
@@ -151,6 +155,21 @@ export interface Worktrees {
   listFiles(cwd: string): Promise<{ top: string; files: readonly string[]; ignored: readonly string[] }>
   /** Returns the content of these blobs by hash, as text of at most 1 MB each. */
   readBlobs(cwd: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /**
+   * Returns the texts of changed files before and after the change, and a function that reads unchanged files of the
+   * working tree around `cwd`, whose top is `top`.
+   */
+  readTextChanges(
+    at: { readonly cwd: string; readonly top: string },
+    changed: readonly FileChange[],
+  ): Promise<{ changes: readonly EditedFile[]; read: ReadBefore }>
+  /** Returns those of these files, relative to the top of a working tree, that contain an unresolved conflict. */
+  findConflictMarkers(top: string, files: readonly string[]): string[]
+  /**
+   * Returns a text for each of these paths, as git stores them, that changes with the file's content. An empty text
+   * stands for a missing file.
+   */
+  fileStamps(top: string, paths: readonly string[]): ReadonlyMap<string, string>
   /** Returns those of these paths in the first tree whose content the second tree has elsewhere. */
   findMovedPaths(
     cwd: string,
@@ -183,6 +202,7 @@ export interface Worktrees {
   userRefs(cwd: string): Promise<UserRefs | null>
   /** Returns the git commands that a trace file holds. */
   readTrace(trace: string): readonly GitCommand[]
+  removeTrace(trace: string): void
   /** Backs up the targets of these refs, each at `refs/oneshot-loop/work/NAME/` plus its own name after `refs/`. */
   backUpRefs(cwd: string, name: string, refs: ReadonlyMap<string, string>): Promise<void>
   /** Returns true if git commands in the trace file may have changed this checkout, or the tip of its branch. */

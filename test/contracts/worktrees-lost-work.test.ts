@@ -20,7 +20,7 @@ async function finished(fixture: Bench, work: () => void): Promise<{ loop: Loop;
   const evidence = await worktrees.collectEvidence(repo, since, [])
   const task = doneTask(repo, since, evidence)
   const loop = { ...createLoop({} as LoopSpec, 0), tasks: [task] }
-  const audit = new Audit({ workshop: worktrees, cwd: repo, id: 'loop', inner: '', apart: [] })
+  const audit = new Audit({ worktrees, cwd: repo, id: 'loop', inner: '', apart: [] })
   return { loop, audit, task }
 }
 
@@ -56,7 +56,7 @@ test.each(Object.entries(ODD))(
     for (const from of ['.', 'sub']) {
       for (const file of files) fs.rmSync(path.join(repo, file))
       const audit = new Audit({
-        workshop: worktrees,
+        worktrees,
         cwd: repo,
         id: 'loop',
         inner: from === '.' ? '' : from,

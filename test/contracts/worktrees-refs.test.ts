@@ -34,7 +34,7 @@ async function watched(): Promise<{
   const agent = (...args: string[]): void => {
     execFileSync('git', args, { cwd: repo, env: { ...env, GIT_TRACE2_EVENT: trace }, stdio: 'pipe' })
   }
-  const watch = new RefWatch({ workshop: worktrees, cwd: repo, id: 'loop' })
+  const watch = new RefWatch({ worktrees, cwd: repo, id: 'loop' })
   await watch.start()
   const refs = (): string => git(repo, 'for-each-ref', 'refs/heads', 'refs/tags', 'refs/stash')
   return { bench: fixture, agent, look: () => watch.inspect(TASK, trace), refs }

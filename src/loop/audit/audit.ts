@@ -49,8 +49,8 @@ export class Audit {
   #last: string | null = null
 
   /** `inner`: the loop's folder within its checkout. `apart`: the list's own files, from the top of the checkout. */
-  constructor(given: { workshop: Worktrees; cwd: string; id: string; inner: string; apart: readonly string[] }) {
-    this.#worktrees = given.workshop
+  constructor(given: { worktrees: Worktrees; cwd: string; id: string; inner: string; apart: readonly string[] }) {
+    this.#worktrees = given.worktrees
     this.#cwd = given.cwd
     this.#id = given.id
     this.#isTop = given.inner === ''

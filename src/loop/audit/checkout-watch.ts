@@ -1,9 +1,8 @@
-import fs from 'node:fs'
 import type { Loop, LoopTask } from '../../core/loop/loop.ts'
 import { formatFew, type LostWork } from '../../core/loop/lost-work.ts'
 import { restoreDeletedCommand } from '../../core/loop/restore-command.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
-import { joinBelow, displayPath } from '../../lib/text/raw-path.ts'
+import { displayPath } from '../../lib/text/raw-path.ts'
 import type { Head, Worktrees } from '../../ports/worktrees.ts'
 import type { Audit } from './audit.ts'
 
@@ -16,7 +15,7 @@ interface CheckoutChange {
 }
 
 /**
- * * Watches the user's checkout while agents work in other worktrees. The user may commit and edit there at any time;
+ * Watches the user's checkout while agents work in other worktrees. The user may commit and edit there at any time;
  * the trace of an agent's git commands shows what the agent did. The watch reports some things regardless of who did
  * them: missing files, a HEAD that moved without a checkout, and settings that make git ignore the checkout.
  */
@@ -32,8 +31,8 @@ export class CheckoutWatch {
   #deletedFiles: ReadonlySet<string> | null = null
   #hindrances: ReadonlySet<string> | null = null
 
-  constructor(given: { workshop: Worktrees; audit: Audit; cwd: string; top: string }) {
-    this.#worktrees = given.workshop
+  constructor(given: { worktrees: Worktrees; audit: Audit; cwd: string; top: string }) {
+    this.#worktrees = given.worktrees
     this.#audit = given.audit
     this.#cwd = given.cwd
     this.#top = given.top
@@ -131,11 +130,9 @@ export class CheckoutWatch {
 
   async #fileStamps(loop: Loop): Promise<ReadonlyMap<string, string>> {
     const files = await this.#audit.userFiles(loop)
-    return new Map(
-      files.map(({ path }) => {
-        const stat = fs.lstatSync(joinBelow(this.#top, path), { throwIfNoEntry: false })
-        return [path, stat === undefined ? '' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`]
-      }),
+    return this.#worktrees.fileStamps(
+      this.#top,
+      files.map(({ path }) => path),
     )
   }
 }

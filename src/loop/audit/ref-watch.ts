@@ -26,8 +26,8 @@ export class RefWatch {
   /** Seconds since 1970; the watch has reported earlier commands. */
   #inspectedAt = 0
 
-  constructor(given: { workshop: Worktrees; cwd: string; id: string }) {
-    this.#worktrees = given.workshop
+  constructor(given: { worktrees: Worktrees; cwd: string; id: string }) {
+    this.#worktrees = given.worktrees
     this.#cwd = given.cwd
     this.#id = given.id
   }

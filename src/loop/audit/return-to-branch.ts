@@ -1,4 +1,3 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import type { LoopTask } from '../../core/loop/loop.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
@@ -13,7 +12,7 @@ export type BranchReturn =
 export async function returnToLoopBranch({ context, loop }: EffectRun, task: LoopTask): Promise<BranchReturn> {
   const { worktrees, session, paths, spec } = context
   const top = paths.topOf(session.cwd)
-  if (!fs.existsSync(path.join(top, '.git'))) return { kind: 'lost', why: describeDeletedRepository(top, task) }
+  if (!worktrees.hasRepository(top)) return { kind: 'lost', why: describeDeletedRepository(top, task) }
   const { home } = loop()
   if (spec.parallel !== null || home === undefined) return { kind: 'here', strayed: null }
   const who = `the agent of task ${task.item.label}`

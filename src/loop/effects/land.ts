@@ -3,8 +3,6 @@ import type { Loop, LoopTask } from '../../core/loop/loop.ts'
 import { rawPath } from '../../lib/text/raw-path.ts'
 import { Trouble, errorMessage, invariant } from '../../lib/errors.ts'
 import type { LandedList, Worktree } from '../../ports/worktrees.ts'
-import { findSerialLoop } from '../../views/loop/loops.ts'
-import { readStoredSessions } from '../../world/store/reader.ts'
 import type { EffectRun, LoopContext } from '../context.ts'
 
 /** Merges the integration branch into the user's checkout. The user decides about anything that blocks it. */
@@ -12,9 +10,9 @@ export async function landBranch({ context, loop, report }: EffectRun): Promise<
   const { branch, tip } = loop()
   const { worktrees, session, paths } = context
   invariant(branch !== null && tip !== null, 'there is nothing to land')
-  const busy = findSerialLoop(session.cwd, readStoredSessions(context.home))
-  if (busy !== undefined) {
-    const reason = `${busy.spec.name} works in this checkout; once it has ended: oneshot ralph land ${session.name}`
+  const busy = context.serialLoops.find()
+  if (busy !== null) {
+    const reason = `${busy} works in this checkout; once it has ended: oneshot ralph land ${session.name}`
     return report({ type: 'loop.unlanded', reason })
   }
   try {

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import type { LoopEffect } from '../../core/loop/effects.ts'
 import { isFailingSinceStart } from '../../core/loop/baseline-check.ts'
 import { type LoopTask, taskProof, type WorkerRole } from '../../core/loop/loop.ts'
@@ -6,7 +5,7 @@ import { formatFew } from '../../core/loop/lost-work.ts'
 import { invariant, Trouble } from '../../lib/errors.ts'
 import type { Worktree, MergeResult, Worktrees } from '../../ports/worktrees.ts'
 import type { EffectRun, LoopContext } from '../context.ts'
-import { hasConflictMarkers, runCheck } from './verify.ts'
+import { runCheck } from './verify.ts'
 
 type MergeEffect = Extract<LoopEffect, { type: 'merge' }>
 
@@ -105,14 +104,14 @@ function describeNothingNew({ item, evidence }: LoopTask): string {
 }
 
 /**
- * * The tips at which the integration worktree is certainly clean. Checks leave files behind, and a kill may have ended
+ * The tips at which the integration worktree is certainly clean. Checks leave files behind, and a kill may have ended
  * an earlier process in the middle of an unverified merge.
  */
 const cleanTips = new WeakMap<Worktrees, string>()
 
 /** Returns true if no conflict marker remains in the conflicting files. */
-function isResolved({ clash, resolution }: LoopTask, { paths }: LoopContext): boolean {
-  return resolution !== null && !clash.some(file => hasConflictMarkers(path.join(paths.topOf(resolution.cwd), file)))
+function isResolved({ clash, resolution }: LoopTask, { paths, worktrees }: LoopContext): boolean {
+  return resolution !== null && worktrees.findConflictMarkers(paths.topOf(resolution.cwd), clash).length === 0
 }
 
 /** Returns true if the merge result equals the verified tree: it needs no second check. */

@@ -1,16 +1,12 @@
-import fs from 'node:fs'
-import path from 'node:path'
-import type { RunRequest } from '../../api/contract/requests.ts'
-import type { SessionView } from '../../api/contract/responses.ts'
 import type { LoopEffect } from '../../core/loop/effects.ts'
 import { findTask } from '../../core/loop/update.ts'
 import type { LoopTask } from '../../core/loop/loop.ts'
 import { planPrompt, taskPrompt } from '../../core/loop/prompt.ts'
 import type { WorkerExit } from '../../core/loop/signals.ts'
-import { NO_USAGE, totalUsage } from '../../core/session/usage.ts'
+import { NO_USAGE } from '../../core/session/usage.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { slugify } from '../../lib/text/slug.ts'
-import { readListContent } from '../../world/task-list/file-source.ts'
+import type { Worker, WorkerRequest, WorkerState } from '../../ports/workers.ts'
 import type { EffectRun, LoopContext, LoopSession } from '../context.ts'
 
 type RunWorkerEffect = Extract<LoopEffect, { type: 'tend' }>
@@ -25,31 +21,31 @@ export async function runWorker(effect: RunWorkerEffect, run: EffectRun): Promis
   const { context, report, ending } = run
   const { iteration } = effect
   const task = effect.task?.item.key ?? null
-  let session: SessionView
+  let session: Worker
   try {
     session = await startWorker(effect, run)
   } catch (cause) {
     if (!(cause instanceof Refusal)) throw cause
     // The supervisor refuses workers while the loop stops. The task is not at fault.
-    if (context.workers.isStopping()) return untilAborted(ending)
+    if (context.workers.isLoopStopping()) return untilAborted(ending)
     return report({ type: 'worker.ended', task, iteration, end: startFailure(cause) })
   }
   report({ type: 'worker.begun', task, iteration, session: session.name })
   let isRepaired = false
-  for await (const view of context.workers.watch(session.id, ending)) {
-    if (!isRepaired && hasLostFolder(view) && (isRepaired = await repairWorktree(effect, run)))
+  for await (const state of context.workers.watch(session.id, ending)) {
+    if (!isRepaired && hasLostFolder(state) && (isRepaired = await repairWorktree(effect, run)))
       await context.workers.resume(session.id, ending)
-    report({ type: 'worker.rests', task, iteration, rest: readRest(view) })
+    report({ type: 'worker.rests', task, iteration, rest: readRest(state) })
   }
   if (ending.aborted) return
-  const end = readEnd(session, run)
-  if (end.outcome === 'stopped' && context.workers.isStopping()) return untilAborted(ending)
+  const end = context.workers.readExit(session.id)
+  if (end.outcome === 'stopped' && context.workers.isLoopStopping()) return untilAborted(ending)
   report({ type: 'worker.ended', task, iteration, end })
 }
 
 /** Returns true if the worker is blocked because its folder is missing. */
-function hasLostFolder({ phase, trouble }: SessionView): boolean {
-  return phase === 'blocked' && trouble === 'folder'
+function hasLostFolder({ phase, problem }: WorkerState): boolean {
+  return phase === 'blocked' && problem === 'folder'
 }
 
 /** Recreates the worktree of an iteration; returns false if it has none. */
@@ -63,7 +59,7 @@ async function repairWorktree({ task, role }: RunWorkerEffect, { context, loop }
 }
 
 /** Makes the name longer if another session has it. */
-async function startWorker(effect: RunWorkerEffect, run: EffectRun): Promise<SessionView> {
+async function startWorker(effect: RunWorkerEffect, run: EffectRun): Promise<Worker> {
   const { context, ending } = run
   const key = `${effect.role} ${effect.iteration}`
   const request = await buildRequest(effect, run)
@@ -71,7 +67,7 @@ async function startWorker(effect: RunWorkerEffect, run: EffectRun): Promise<Ses
     return await context.workers.ensureRunning(key, request, ending)
   } catch (cause) {
     if (!(cause instanceof Refusal) || cause.code !== 'name-taken') throw cause
-    const name = `${(request.name ?? '').slice(0, 58)}-${context.session.id.slice(0, 4)}`
+    const name = `${request.name.slice(0, 58)}-${context.session.id.slice(0, 4)}`
     return context.workers.ensureRunning(key, { ...request, name }, ending)
   }
 }
@@ -82,48 +78,24 @@ function startFailure({ message, hint }: Refusal): WorkerExit {
   return { outcome: 'failed', reason, trouble: 'start', said: '', spent: NO_USAGE }
 }
 
-function readEnd({ id }: SessionView, { context }: EffectRun): WorkerExit {
-  const record = context.workers.readRecord(id)
-  const output = record?.lastWord?.text ?? ''
-  const spent = record === undefined ? NO_USAGE : totalUsage(record.spending)
-  if (record?.phase.name !== 'ended')
-    return { outcome: 'failed', reason: 'its session was removed', trouble: null, said: output, spent }
-  const { outcome, reason, trouble } = record.phase
-  return { outcome, reason, trouble, said: output, spent }
-}
-
-function readRest({ phase, reason, trouble }: SessionView): { reason: string; isLimit: boolean } | null {
+function readRest({ phase, reason, problem }: WorkerState): { reason: string; isLimit: boolean } | null {
   if (phase !== 'resting' && phase !== 'blocked') return null
-  return { reason: reason ?? phase, isLimit: trouble === 'rate-limit' }
+  return { reason: reason ?? phase, isLimit: problem === 'rate-limit' }
 }
 
 function untilAborted(ending: AbortSignal): Promise<void> {
   return new Promise(resolve => ending.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-async function buildRequest(effect: RunWorkerEffect, run: EffectRun): Promise<Omit<RunRequest, 'parent'>> {
+async function buildRequest(effect: RunWorkerEffect, run: EffectRun): Promise<WorkerRequest> {
   const { session, spec, env } = run.context
-  const { agent, argv, model, effort, autonomy, maxTime, limits } = spec.worker
   const cwd = workerFolder(effect, run)
   return {
-    agent,
-    argv,
-    prompt: Buffer.from(await buildPrompt(effect, run, cwd)).toString('base64'),
+    options: spec.worker,
     name: workerName(effect, session),
+    prompt: await buildPrompt(effect, run, cwd),
     cwd,
     env: { ...env, PWD: cwd, ...(await traceEnvironment(effect, run)) },
-    mode: 'headless',
-    maxTime,
-    autonomy,
-    ...(model !== null && { model }),
-    ...(effort !== null && { effort }),
-    limits: {
-      ...(limits.usd !== null && { usd: limits.usd }),
-      ...(limits.tokens !== null && { tokens: limits.tokens }),
-      ...(limits.turns !== null && { turns: limits.turns }),
-    },
-    projectFiles: false,
-    ...spec.worker.care,
   }
 }
 
@@ -165,9 +137,7 @@ async function buildPrompt(
 
 /** A worktree contains no untracked list, so the prompt includes it. */
 function listForPrompt(cwd: string, { taskSource, session }: EffectRun['context']): string | null {
-  if (taskSource.file === null || fs.existsSync(path.join(cwd, taskSource.file))) return null
-  const text = fs.existsSync(path.join(session.cwd, taskSource.file))
-    ? readListContent(session.cwd, taskSource.file).toString()
-    : ''
+  if (taskSource.exists(cwd)) return null
+  const text = taskSource.readText(session.cwd)
   return text.length > MAX_LIST_SIZE ? `${text.slice(0, MAX_LIST_SIZE)}\n…` : text
 }

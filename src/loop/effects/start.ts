@@ -1,14 +1,11 @@
-import fs from 'node:fs'
-import path from 'node:path'
 import type { TaskList } from '../../core/loop/list/task-list.ts'
 import { isInProgress } from '../../core/loop/loop.ts'
 import type { LoopBase } from '../../core/loop/signals.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { Trouble, errorMessage } from '../../lib/errors.ts'
-import { findOtherSerialLoop, describeAlternatives } from '../../views/loop/loops.ts'
-import { readStoredSessions } from '../../world/store/reader.ts'
+import { describeAlternatives } from '../../views/loop/loops.ts'
 import type { EffectRun, LoopContext, LoopView } from '../context.ts'
-import { restoreDeletedList, readList, restoreHint } from './task-list.ts'
+import { readList, restoreHint } from './task-list.ts'
 
 /** Inspects the repository and the list. Runs at each start, at any stage of the loop. */
 export async function startLoop(run: EffectRun, isResumed = false): Promise<void> {
@@ -39,15 +36,9 @@ export async function startLoop(run: EffectRun, isResumed = false): Promise<void
 }
 
 /** Describes a serial loop that started or resumed here earlier. */
-function describeOtherLoop({ home, session }: LoopContext): string | null {
-  const sessions = readStoredSessions(home)
-  const own = sessions.find(({ spec }) => spec.id === session.id)
-  if (own === undefined) return null
-  const earlier = sessions.filter(({ spec, clockSince }) => spec.id !== session.id && clockSince <= own.clockSince)
-  const other = findOtherSerialLoop(own.spec, earlier)
-  return other === undefined
-    ? null
-    : `${other.spec.name} already works in this checkout; ${describeAlternatives(other)}`
+function describeOtherLoop({ serialLoops }: LoopContext): string | null {
+  const name = serialLoops.find({ isEarlier: true })
+  return name === null ? null : `${name} already works in this checkout; ${describeAlternatives(name)}`
 }
 
 /** Missing work may be on the branch that the loop has worked on. */
@@ -80,8 +71,8 @@ async function loadList(run: EffectRun, isResumed = false): Promise<TaskList | s
   try {
     // The loop was running and an agent is at work: the agent deleted the list. While a loop is stopped, a person may
     // have deleted it.
-    if (!isResumed && tasks.some(isInProgress)) restoreDeletedList(run.context)
-    const isThere = taskSource.file === null || fs.existsSync(path.join(session.cwd, taskSource.file))
+    if (!isResumed && tasks.some(isInProgress)) run.context.listBackup.restore(session.cwd)
+    const isThere = taskSource.exists(session.cwd)
     if (!isThere && spec.plan !== 'none' && tasks.length === 0) return null
     if (!isThere) return `${taskSource.file} does not exist${restoreHint(run.context)}`
     return await readList(run)
@@ -100,7 +91,7 @@ async function prepareGround({ context, loop }: LoopView): Promise<LoopBase> {
   if (from === null) throw new Trouble('beginning', 'the repository has no commit', { mayHelpToRetry: false })
   if (loop().tip !== null) await worktrees.repair(session.cwd, integration, from)
   await worktrees.open(session.cwd, integration, from)
-  const isTracked = taskSource.file !== null && fs.existsSync(path.join(paths.folderIn(integration), taskSource.file))
+  const isTracked = taskSource.exists(paths.folderIn(integration))
   const marking = taskSource.file === null ? 'here' : isTracked ? 'merge' : 'landing'
   const notes = isClean ? [] : ['uncommitted changes here are not in the worktrees']
   const now = loop().yours === undefined ? await worktrees.snapshot(session.cwd, `${session.id}/begin`) : null

@@ -1,11 +1,6 @@
-import fs from 'node:fs'
-import path from 'node:path'
 import type { ItemMark, TaskList } from '../../core/loop/list/task-list.ts'
 import type { LoopTask } from '../../core/loop/loop.ts'
-import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { Trouble, errorMessage } from '../../lib/errors.ts'
-import { loopFolder } from '../../state/loop-file.ts'
-import { backUpList, restoreList } from '../../world/task-list/file-source.ts'
 import type { EffectRun, LoopContext, LoopView } from '../context.ts'
 import { listKeys } from '../../core/loop/list/renamed-items.ts'
 
@@ -16,7 +11,7 @@ export async function readList({ context, loop, ending }: ListRun): Promise<Task
   const { taskSource, session } = context
   const list = await taskSource.read(session.cwd, ending)
   if (taskSource.kind !== 'beads') {
-    if (list.items.length > 0 && taskSource.file !== null) backUpList(session.cwd, taskSource.file, copyPath(context))
+    if (list.items.length > 0) context.listBackup.save(session.cwd)
     return list
   }
   const open = new Set(list.items.map(({ key }) => key))
@@ -37,7 +32,7 @@ export async function readListAfterWork(run: ListRun, { item }: LoopTask): Promi
   const { taskSource } = context
   const who = `the agent of task ${item.label}`
   try {
-    const isBack = restoreDeletedList(context)
+    const isBack = context.listBackup.restore(context.session.cwd)
     return {
       list: await readList(run),
       note: isBack ? `${who} deleted ${taskSource.file}: it is back as it was` : null,
@@ -48,30 +43,10 @@ export async function readListAfterWork(run: ListRun, { item }: LoopTask): Promi
   }
 }
 
-/** Restores a missing list from the loop's copy; returns false if the list exists or there is no copy. */
-export function restoreDeletedList(context: LoopContext): boolean {
-  const { taskSource, session } = context
-  return (
-    taskSource.file !== null &&
-    isMissing(path.resolve(session.cwd, taskSource.file)) &&
-    restoreList(session.cwd, taskSource.file, copyPath(context))
-  )
-}
-
 /** Tells the user how to restore the loop's copy of the list; empty if there is no copy. */
-export function restoreHint(context: LoopContext): string {
-  const { taskSource } = context
-  const copy = copyPath(context)
-  if (taskSource.file === null || !fs.existsSync(copy)) return ''
-  return `; \`${formatCommandLine(['cp', copy, taskSource.file])}\` brings it back as the loop last saw it`
-}
-
-function copyPath({ home, session }: LoopContext): string {
-  return path.join(loopFolder(home, session.id), 'list')
-}
-
-function isMissing(file: string): boolean {
-  return fs.lstatSync(file, { throwIfNoEntry: false }) === undefined
+export function restoreHint({ listBackup }: LoopContext): string {
+  const command = listBackup.restoreCommand()
+  return command === null ? '' : `; \`${command}\` brings it back as the loop last saw it`
 }
 
 /** Writes the results into the user's list. */

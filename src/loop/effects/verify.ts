@@ -1,4 +1,3 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import type { LoopEffect } from '../../core/loop/effects.ts'
 import { findTask } from '../../core/loop/update.ts'
@@ -12,7 +11,6 @@ import { returnToLoopBranch } from '../audit/return-to-branch.ts'
 import { readListAfterWork } from './task-list.ts'
 import { traceFileFor } from './run-worker.ts'
 import { NO_TAMPERING, type TamperingReport, detectTampering } from '../../core/tampering/detect.ts'
-import { readTextChanges } from '../../world/git/worktrees/file-texts.ts'
 
 type VerifyEffect = Extract<LoopEffect, { type: 'judge' }>
 
@@ -45,9 +43,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const { evidence, losses, thinned } = audited
   const left = run.loop().marking === 'here' ? await readListAfterWork(run, task) : { list: null, note: null }
   const unresolved =
-    role === 'resolve'
-      ? task.clash.filter(file => hasConflictMarkers(path.join(context.paths.topOf(place.cwd), file)))
-      : seen.conflicts
+    role === 'resolve' ? worktrees.findConflictMarkers(context.paths.topOf(place.cwd), task.clash) : seen.conflicts
   // The loop commits a merge that the agent has resolved.
   const underWay = role === 'resolve' && seen.underWay?.startsWith('a merge') ? null : seen.underWay
   const isWhole = unresolved.length === 0 && underWay === null
@@ -71,7 +67,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
     notes,
   }
   report({ type: 'task.judged', task: task.item.key, iteration, ...found })
-  if (trace !== null && findTask(run.loop(), task.item.key)?.stand.name === 'done') fs.rmSync(trace, { force: true })
+  if (trace !== null && findTask(run.loop(), task.item.key)?.stand.name === 'done') worktrees.removeTrace(trace)
 }
 
 /** Recreates a removed worktree, and compares the user's checkout. */
@@ -125,15 +121,6 @@ export async function runCheck(
   return isSought && result.isUnknown === true && result.took < spec.checkLimit ? null : result
 }
 
-/** Returns true if the file contains an unresolved conflict. */
-export function hasConflictMarkers(file: string): boolean {
-  try {
-    return /^(?:<{7}|>{7})(?: |$)/m.test(fs.readFileSync(file, 'latin1'))
-  } catch {
-    return false // A deleted file resolves the conflict.
-  }
-}
-
 /** Runs the check before the first task: a check that fails at the start is not a task's fault. */
 export async function runFirstCheck(run: EffectRun): Promise<void> {
   const { context, loop, report, ending } = run
@@ -162,7 +149,7 @@ async function findWeakenings(
   if (changed.length === 0) return NO_TAMPERING
   const { paths, spec, worktrees } = context
   const top = paths.topOf(cwd)
-  const { changes, read } = await readTextChanges(worktrees, { cwd, top }, changed)
+  const { changes, read } = await worktrees.readTextChanges({ cwd, top }, changed)
   const fromTop = (pattern: string): string => path.join(paths.subfolder, pattern)
   const { protect = [], allow = [] } = spec.guard ?? {}
   const check = spec.check === null ? null : { line: spec.check.line, folder: paths.subfolder, top }

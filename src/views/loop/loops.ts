@@ -77,7 +77,7 @@ export function findSerialLoop(cwd: string, sessions: readonly Session[]): Sessi
 }
 
 /** Describes the user's options. */
-export function describeAlternatives({ spec: { name } }: Session): string {
+export function describeAlternatives(name: string): string {
   return `wait for it: oneshot wait ${name}; or stop it: oneshot stop ${name}; or work in worktrees: --parallel`
 }
 

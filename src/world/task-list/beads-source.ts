@@ -12,6 +12,8 @@ export function beadsTaskSource(env: TrackerContext['env']): TaskSource {
   return {
     kind: 'beads',
     file: null,
+    exists: () => true,
+    readText: () => '',
     read: async (cwd, ending) => toItemList(await readOpenIssues({ cwd, env }, ending)),
     mark: async (cwd, marks, ending) => {
       for (const mark of marks) await markIssue({ cwd, env }, mark, ending)

@@ -3,15 +3,14 @@ import type { ItemMark, TaskList } from '../../core/loop/list/task-list.ts'
 import { decodeLossless, encodeLossless } from '../../lib/text/lossless-utf8.ts'
 import { Trouble, hasCode } from '../../lib/errors.ts'
 import type { TaskSource } from '../../ports/task-source.ts'
-import { readRegularFile, rewriteDurably, writeDurably, writeTemporary } from '../../os/files/file-io.ts'
+import { readRegularFile, rewriteDurably } from '../../os/files/file-io.ts'
 import { resolveInProject } from '../../os/files/project-root.ts'
 import { markYaml, readYaml } from './yaml-tasks.ts'
 import fs from 'node:fs'
 import path from 'node:path'
-import { createFolderWithoutLinks } from '../../os/files/folder-handle.ts'
 
 /** Bytes. A list for people has a thousandth of this; a longer file is something else. */
-const MAX_LIST_SIZE = 16 * 1_048_576
+export const MAX_LIST_SIZE = 16 * 1_048_576
 
 const BOM = '\ufeff'
 
@@ -41,6 +40,11 @@ export function fileTaskSource(kind: 'markdown' | 'yaml', file: string): TaskSou
   return {
     kind,
     file,
+    exists: cwd => fs.existsSync(path.join(cwd, file)),
+    readText: cwd =>
+      withTrouble(`reading ${file}`, () =>
+        fs.existsSync(path.join(cwd, file)) ? readListContent(cwd, file).toString() : '',
+      ),
     read: async cwd =>
       withTrouble(`reading ${file}`, () => {
         const { items, objections } = format.read(decodeText(readListContent(cwd, file)))
@@ -77,56 +81,5 @@ function withTrouble<T>(doing: string, action: () => T): T {
     if (hasCode(cause, 'ENOENT', 'ENOTDIR'))
       throw new Trouble(doing, 'the file does not exist', { mayHelpToRetry: false })
     throw new Trouble(doing, hasCode(cause, 'EACCES', 'EPERM') ? 'you may not do that' : cause)
-  }
-}
-
-/** Keeps a copy of a list, to restore it if an agent deletes it. Writes nothing if the copy is up to date. */
-export function backUpList(cwd: string, file: string, copy: string): void {
-  try {
-    const { content, mode } = readRegularFile(resolveInProject(cwd, file), MAX_LIST_SIZE)
-    if (hasSameContent(copy, content)) return
-    fs.mkdirSync(path.dirname(copy), { recursive: true, mode: 0o700 })
-    writeDurably(copy, content, mode & 0o777)
-  } catch {
-    // The list vanished, or the disk is full: the loop continues without a copy.
-  }
-}
-
-function hasSameContent(copy: string, content: Buffer): boolean {
-  try {
-    return readRegularFile(copy, MAX_LIST_SIZE).content.equals(content)
-  } catch {
-    return false // There is no copy yet.
-  }
-}
-
-/**
- * Restores the list from the copy if nothing is in its place and no link is in its path; returns false if it did not.
- */
-export function restoreList(cwd: string, file: string, copy: string): boolean {
-  try {
-    return fs.existsSync(copy) && writeRestored(cwd, file, copy)
-  } catch (cause) {
-    throw new Trouble(`bringing ${file} back`, cause)
-  }
-}
-
-function writeRestored(cwd: string, file: string, copy: string): boolean {
-  const { content, mode } = readRegularFile(copy, MAX_LIST_SIZE)
-  const named = path.resolve(fs.realpathSync(cwd), file)
-  const folder = createFolderWithoutLinks(path.dirname(named))
-  try {
-    const draft = writeTemporary(folder, path.basename(named), content, { mode, isDurable: true })
-    try {
-      fs.linkSync(folder.at(draft), folder.at(path.basename(named)))
-      return true
-    } catch (cause) {
-      if (hasCode(cause, 'EEXIST')) return false
-      throw cause
-    } finally {
-      fs.rmSync(folder.at(draft), { force: true })
-    }
-  } finally {
-    folder.close()
   }
 }

@@ -16,7 +16,7 @@ const MAX_FILE_SIZE = 1_048_576
 
 /** Returns the texts of files before and after the change, and a function that reads unchanged files. */
 export async function readTextChanges(
-  worktrees: Worktrees,
+  worktrees: Pick<Worktrees, 'readBlobs'>,
   { cwd, top }: { cwd: string; top: string },
   changed: readonly FileChange[],
 ): Promise<{ changes: readonly TextChange[]; read: ReadBefore }> {

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import path from 'node:path'
 import type { FileChange, DetailedEvidence, Snapshot } from '../../../core/loop/evidence.ts'
 import type { Duration } from '../../../lib/time.ts'
 import { displayPath, splitRawPaths } from '../../../lib/text/raw-path.ts'
@@ -43,7 +44,8 @@ import { readCheckedOut, returnToBranch } from './checkout.ts'
 import { readUserRefs } from './checkout.ts'
 import { inspectCheckout } from './checkout.ts'
 import { findTraceFile } from './evidence/git-trace.ts'
-import { readBlobs } from './file-texts.ts'
+import { readBlobs, readTextChanges } from './file-texts.ts'
+import { fileStamps, findConflictMarkers } from './working-tree-files.ts'
 
 export interface GitWorktreesOptions {
   readonly env?: NodeJS.ProcessEnv
@@ -88,6 +90,10 @@ class GitWorktrees implements Worktrees {
     })
   }
 
+  hasRepository(top: string): boolean {
+    return fs.existsSync(path.join(top, '.git'))
+  }
+
   initRepository(cwd: string): Promise<void> {
     return wrapTrouble(`making a repository of ${cwd}`, async () =>
       initRepository(await this.#createGit(cwd), this.#cache),
@@ -130,6 +136,21 @@ class GitWorktrees implements Worktrees {
 
   readBlobs(cwd: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.#withContext(cwd, context => readBlobs(context, hashes))
+  }
+
+  readTextChanges(
+    at: { readonly cwd: string; readonly top: string },
+    changed: readonly FileChange[],
+  ): ReturnType<Worktrees['readTextChanges']> {
+    return readTextChanges(this, at, changed)
+  }
+
+  findConflictMarkers(top: string, files: readonly string[]): string[] {
+    return findConflictMarkers(top, files)
+  }
+
+  fileStamps(top: string, paths: readonly string[]): ReadonlyMap<string, string> {
+    return fileStamps(top, paths)
   }
 
   findMovedPaths(cwd: string, pair: TreePair, paths: readonly string[]): Promise<ReadonlySet<string>> {
@@ -177,6 +198,10 @@ class GitWorktrees implements Worktrees {
 
   readTrace(trace: string): readonly GitCommand[] {
     return readTrace(trace)
+  }
+
+  removeTrace(trace: string): void {
+    fs.rmSync(trace, { force: true })
   }
 
   backUpRefs(cwd: string, name: string, refs: ReadonlyMap<string, string>): Promise<void> {
