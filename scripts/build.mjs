@@ -10,33 +10,35 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const source = path.join(root, 'src')
 const dist = path.join(root, 'dist')
 const next = path.join(root, `dist.${process.pid}`)
 const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
 
-/** Entry points; each becomes a bundle of its own that main.ts loads on demand. */
+/** Modules that become a bundle of their own. The program that imports one loads its bundle on demand. */
 const PARTS = {
-  './daemon/daemon.ts': 'daemon',
-  './daemon/run-unsupervised.ts': 'direct',
-  './demo/demo.ts': 'demo',
-  './loop/main.ts': 'loop',
-  './loop/preflight.ts': 'preflight',
-  './loop/land-command.ts': 'land',
-  './loop/retry-task.ts': 'retry',
-  './world/agents/demo/program.ts': 'demo-agent',
+  'daemon/daemon.ts': 'daemon',
+  'daemon/run-unsupervised.ts': 'direct',
+  'demo/demo.ts': 'demo',
+  'loop/main.ts': 'loop',
+  'loop/preflight.ts': 'preflight',
+  'loop/land-command.ts': 'land',
+  'loop/retry-task.ts': 'retry',
+  'world/agents/demo/program.ts': 'demo-agent',
+  'world/notify/mail-client.ts': 'mail-client',
 }
 const separate = {
   name: 'separate-parts',
   setup({ onResolve }) {
-    onResolve({ filter: /\.ts$/ }, ({ path: name, importer }) => {
-      const part = importer.endsWith('src/main.ts') ? PARTS[name] : undefined
+    onResolve({ filter: /\.ts$/ }, ({ path: name, resolveDir, kind }) => {
+      const part = kind === 'dynamic-import' ? PARTS[path.relative(source, path.resolve(resolveDir, name))] : undefined
       return part === undefined ? undefined : { path: `./${part}.cjs`, external: true }
     })
   },
 }
 
-const entries = Object.fromEntries(Object.entries(PARTS).map(([file, part]) => [part, path.join(root, 'src', file)]))
-await build({
+const entries = Object.fromEntries(Object.entries(PARTS).map(([file, part]) => [part, path.join(source, file)]))
+const { metafile } = await build({
   entryPoints: { program: path.join(root, 'src/main.ts'), ...entries },
   outdir: next,
   outExtension: { '.js': '.cjs' },
@@ -52,6 +54,7 @@ await build({
   // import() of another bundle becomes require(), which needs no loader inside a script with a code cache.
   supported: { 'dynamic-import': false },
   plugins: [separate],
+  metafile: true,
   logLevel: 'warning',
 })
 for (const name of fs.readdirSync(next)) escapeNonAscii(path.join(next, name))
@@ -63,6 +66,7 @@ const CACHED = ['program', 'daemon', 'loop']
 const hashes = Object.fromEntries(CACHED.map(part => [part, hashOf(path.join(next, `${part}.cjs`))]))
 const boot = fs.readFileSync(path.join(root, 'scripts/boot.cjs'), 'utf8')
 fs.writeFileSync(path.join(next, 'main.cjs'), boot.replace('HASHES[part]', `${JSON.stringify(hashes)}[part]`))
+fs.writeFileSync(path.join(next, 'licenses.txt'), collectLicenses())
 fs.writeFileSync(path.join(next, 'stamp'), '')
 
 // The new build replaces the old one by renames, so that nobody runs a mix of both.
@@ -108,6 +112,21 @@ async function collectCodeCaches() {
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Returns the licences of all packages whose code is in a bundle. */
+function collectLicenses() {
+  const files = Object.keys(metafile.inputs)
+  const packages = new Set(files.flatMap(file => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []))
+  return [...packages].toSorted().map(describeLicense).join('\n\n')
+}
+
+function describeLicense(folder) {
+  const { name, version, license } = JSON.parse(fs.readFileSync(path.join(root, folder, 'package.json'), 'utf8'))
+  const file = fs.readdirSync(path.join(root, folder)).find(entry => /^licen[sc]e/i.test(entry))
+  if (file === undefined) throw new Error(`${folder} has no licence file`)
+  const text = fs.readFileSync(path.join(root, folder, file), 'utf8').trim()
+  return `${name} ${version} (${license})\n\n${text}\n`
 }
 
 /** Escapes the regular expressions, which esbuild leaves as they are; the same escapes are valid there. */

@@ -16,7 +16,7 @@ export interface MailServerOptions {
   /** TLS: from the start, or after STARTTLS. */
   readonly tls?: { readonly key: string; readonly cert: string; readonly from: 'start' | 'starttls' }
   readonly auth?: 'PLAIN' | 'LOGIN'
-  /** Maps a command to the server's answer; an empty string means no answer. */
+  /** Maps a command, with or without its arguments, to the server's answer; an empty string means no answer. */
   readonly refuses?: Readonly<Record<string, string>>
 }
 
@@ -89,7 +89,7 @@ class SmtpSession {
 
   #command(line: string): string {
     const command = line.split(/[ :]/)[0]?.toUpperCase() ?? ''
-    const refused = this.#options.refuses?.[command]
+    const refused = this.#options.refuses?.[line] ?? this.#options.refuses?.[command]
     if (refused !== undefined) return refused
     switch (command) {
       case 'EHLO':
@@ -152,7 +152,8 @@ export function readMail({ text }: Mail): { subject: string; body: string; heade
   const [headers = '', ...rest] = text.split('\n\n')
   const unfolded = headers.replaceAll('\n ', '')
   const subject = /^Subject: (.*)$/m.exec(unfolded)?.[1] ?? ''
-  const plain = subject.replaceAll(/=\?utf-8\?B\?([^?]*)\?=/g, (_, word: string) => decoded(word))
+  const joined = subject.replaceAll(/\?=\s+(?==\?)/g, '?=')
+  const plain = joined.replaceAll(/=\?utf-8\?B\?([^?]*)\?=/gi, (_, word: string) => decoded(word))
   return { subject: plain, body: decoded(rest.join('\n\n')), headers: unfolded }
 }
 
