@@ -26,7 +26,7 @@ export async function idle(context: BenchContext): Promise<Row[]> {
     supervisord: supervisord instanceof Supervisord ? [supervisord.daemon()] : [],
   }
   await pause(SETTLE)
-  // The daemon's slow reconcile runs every half minute. A multiple of that includes it; a quick run may miss it.
+  // The daemon's periodic check runs every half minute. A multiple of that includes it; a quick run may miss it.
   const spent = await watch(groups, context.isQuick ? 10_000 : 60_000)
   const ours = { ...spent.ours, more: `of it the daemon ${spent.daemon.value.toFixed(2)}` }
   const figure = `idle CPU, ${SESSIONS} sessions`

@@ -25,7 +25,7 @@ import { acquireLock } from './acquire-lock.ts'
  * Milliseconds. Finds changes without a notification, such as shims killed under a live agent. A check of 200 sessions
  * takes 3 ms.
  */
-const RECONCILE_EVERY = 30_000
+const PERIODIC_CHECK_EVERY = 30_000
 /**
  * Milliseconds. Each check reads the free space and /proc once, 10 µs each, and a few files for each terminal. It
  * restores lost panes and recorders before anybody misses them.
@@ -141,8 +141,8 @@ async function runDaemon(home: Home): Promise<void> {
   setInterval(() => {
     rotateLog(home)
     checkDisk()
-    void engine.reconcile()
-  }, RECONCILE_EVERY)
+    void engine.runPeriodicCheck()
+  }, PERIODIC_CHECK_EVERY)
   setInterval(() => {
     engine.checkOutput()
     if (runtime.needsRepair()) void engine.repair().catch(cause => reportError('tmux', cause))

@@ -15,7 +15,7 @@ import { createFirstDecision, type SessionSource } from './create-session.ts'
 import { ChildSessions } from './background/child-sessions.ts'
 import { totalOutput, OutputMonitor } from './background/output-monitor.ts'
 import { DecisionCommitter } from './decision-committer.ts'
-import { Reconciler } from './reconcile.ts'
+import { PeriodicCheck } from './periodic-check.ts'
 import { requestedIn } from './stored-requests.ts'
 import { countThreadMessages, hasThreadRecord } from './thread-lookup.ts'
 import { HangMonitor } from './background/hang-monitor.ts'
@@ -34,7 +34,7 @@ export class Engine {
   readonly #committer: DecisionCommitter
   readonly #runner: SessionRunner
   readonly #dueTimer: DueTimer
-  readonly #reconciler: Reconciler
+  readonly #periodicCheck: PeriodicCheck
   readonly #hangMonitor: HangMonitor
   readonly #outputMonitor: OutputMonitor
   readonly #notifications: NotificationSender
@@ -55,7 +55,7 @@ export class Engine {
       gitSummary: session => this.services.gitSummary(session),
     })
     this.#dueTimer = new DueTimer(context, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
-    this.#reconciler = new Reconciler(context, {
+    this.#periodicCheck = new PeriodicCheck(context, {
       holdsEpoch: () => this.#holdsEpoch(),
       runExclusively: (id, action) => this.#runExclusively(id, action),
       dispatch: (id, signal) => this.#dispatch(id, signal),
@@ -65,10 +65,7 @@ export class Engine {
     this.#notifications = new NotificationSender(context)
     this.#hooks = new HookQueue(context)
     this.services = new BackgroundServices(context, (id, signal) => this.#dispatch(id, signal))
-    this.#children = new ChildSessions(
-      context.store,
-      (id, by) => void this.stop(id, { by }).catch(cause => context.onTrouble(id, cause)),
-    )
+    this.#children = new ChildSessions(context, (id, by) => this.stop(id, { by }))
     this.#familyBudget = new FamilyBudget(
       context,
       (id, signal) => void this.#dispatch(id, signal).catch(cause => context.onTrouble(id, cause)),
@@ -93,7 +90,7 @@ export class Engine {
     const { runtime, store, clock } = this.#context
     if (isHeld) for (const session of store.live()) this.#holdUnlessAlive(session)
     const at = clock.now()
-    for (const { spec } of this.#reconciler.overdueStops())
+    for (const { spec } of this.#periodicCheck.overdueStops())
       this.#committer.decideAndCommit(spec.id, [{ at, type: 'clock.due' }])
     await Promise.all(store.live().map(session => this.#takeStoredRequest(session)))
     runtime.onChange(id => void this.observe(id))
@@ -105,7 +102,7 @@ export class Engine {
     this.#hooks.wake()
     await Promise.all(this.#sessionsToObserve(store.live()).map(id => this.observe(id)))
     this.#dueTimer.set()
-    this.#reconciler.wakeAfterClockRollback()
+    this.#periodicCheck.wakeAfterClockRollback()
     this.services.start()
     this.#children.start()
     this.#familyBudget.start()
@@ -279,11 +276,11 @@ export class Engine {
   }
 
   /** Runs the slow check for changes without a notification: shims killed under a live agent, lost panes. */
-  async reconcile(): Promise<void> {
+  async runPeriodicCheck(): Promise<void> {
     if (!this.#holdsEpoch()) return
     this.#dueTimer.set() // Timers do not advance while the machine sleeps, but due times pass.
-    this.#reconciler.wakeAfterClockRollback()
-    await Promise.all(this.#sessionsToObserve(this.#reconciler.sessionsToObserve()).map(id => this.observe(id)))
+    this.#periodicCheck.wakeAfterClockRollback()
+    await Promise.all(this.#sessionsToObserve(this.#periodicCheck.sessionsToObserve()).map(id => this.observe(id)))
     if (this.#context.store.live().some(session => session.spec.mode === 'tty')) await this.repair()
   }
 
@@ -293,7 +290,7 @@ export class Engine {
   }
 
   repair(): Promise<void> {
-    return this.#reconciler.repair()
+    return this.#periodicCheck.repair()
   }
 
   /** Sends a test notification on these channels. */
@@ -312,7 +309,13 @@ export class Engine {
     this.#hangMonitor.stop()
     this.#outputMonitor.stop()
     this.#context.runtime.shutDown()
-    await Promise.all([this.#mutex.idle(), this.#notifications.stop(), this.#hooks.stop(), this.services.stop()])
+    await Promise.all([
+      this.#mutex.idle(),
+      this.#notifications.stop(),
+      this.#hooks.stop(),
+      this.#children.stop(),
+      this.services.stop(),
+    ])
   }
 
   /** Applies a request that a command stored before it died, possibly before it could end the processes. */

@@ -70,7 +70,7 @@ test('without a login it waits for its user, who says when to go on', async () =
   await simulation.until(() => session()?.phase.name === 'blocked')
   expect(session()?.phase).toMatchObject({ question: 'the agent is not logged in: no key' })
   expect(simulation.machine.alive()).toEqual([])
-  await engine.reconcile()
+  await engine.runPeriodicCheck()
   await simulation.clock.advance(3_600_000)
   expect(session()?.phase.name).toBe('blocked')
   await engine.resume('s1')

@@ -34,8 +34,8 @@ test('last words spoken while nobody listened, by an agent whose shim was killed
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   simulation.machine.attempt(FIRST).isShimAlive = false
   isShimKilled = true
-  await engine.reconcile()
-  await engine.reconcile()
+  await engine.runPeriodicCheck()
+  await engine.runPeriodicCheck()
   expect(simulation.session('s1')?.lastWord).toEqual({ ok: true, text: 'all of it' })
 })
 
@@ -65,7 +65,7 @@ test('a line without an end is told when the agent has vanished', async () => {
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   simulation.machine.attempt(FIRST).isShimAlive = false
   simulation.machine.attempt(FIRST).process?.signal('SIGKILL')
-  await engine.reconcile()
+  await engine.runPeriodicCheck()
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.transcript('s1').split('\n')[0]).toBe('I was about to')
 })
@@ -95,7 +95,7 @@ test('an agent that asks before we have seen it start is known all the same', as
   await engine.start()
   await engine.create(makeSpec({ agent: 'talker' }), FILES)
   await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
-  await engine.reconcile()
+  await engine.runPeriodicCheck()
   expect(simulation.session('s1')).toMatchObject({ phase: { name: 'blocked' }, life: { pid: 1_001 } })
 })
 

@@ -57,7 +57,7 @@ test('a superseded supervisor refuses new work and says why', async () => {
   simulation.supervisor()
   await expect(engine.create(makeSpec({ agent: 'talker', id: 's2' }), FILES)).rejects.toThrow(Superseded)
   await expect(engine.stop('s1')).rejects.toThrow(Superseded)
-  await engine.reconcile()
+  await engine.runPeriodicCheck()
   expect(simulation.session('s1')?.wanted).toBe('run')
   expect(simulation.troubles.every(trouble => trouble instanceof Superseded)).toBe(true)
   expect(simulation.troubles.length).toBeGreaterThan(0)
@@ -66,7 +66,7 @@ test('a superseded supervisor refuses new work and says why', async () => {
 test('the slow round notes how long the logs are, so that they can be read from a point in time on', async () => {
   const { stage: simulation, engine } = await startSession({ run: () => [{ say: 'hello\n' }, { wait: Infinity }] })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-  await engine.reconcile()
+  await engine.runPeriodicCheck()
   expect(simulation.machine.sessions.get('s1')?.times).toEqual([{ at: simulation.clock.now(), size: 6 }])
 })
 

@@ -2,19 +2,18 @@ import { type Notification, notificationOf } from '../../core/notify/notificatio
 import { type Notice, maskNotice } from '../../core/notify/notice.ts'
 import { findEnvSecrets } from '../../lib/mask/env-secrets.ts'
 import { Mask } from '../../lib/mask/mask.ts'
+import { type RetryPolicy, pauseAfter } from '../../lib/retry-policy.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
+import { withTimeout } from '../../lib/timeout.ts'
 import { rootReason, Trouble } from '../../lib/errors.ts'
 import type { Delivery, NotificationStore } from '../../ports/notifications.ts'
 import { ChannelBusy, type Notifier } from '../../ports/notifications.ts'
-import { retryWrite } from '../retry.ts'
-import { withTimeout } from '../retry.ts'
+import { retryWrite } from '../retry-write.ts'
 import type { EngineContext } from '../context.ts'
 
 /** Milliseconds. A channel that has not answered within this time counts as unavailable. */
 const SEND_TIMEOUT: Duration = 15_000
-/** Milliseconds after the first failure; each further failure doubles the pause, up to `MAX_PAUSE`. */
-const FIRST_PAUSE: Duration = 5_000
-const MAX_PAUSE: Duration = 600_000
+const RETRY: RetryPolicy = { firstPause: 5_000, maxPause: 600_000 }
 /** Milliseconds. After a day, an undelivered notification is no longer news. */
 export const GIVE_UP_AFTER: Duration = 86_400_000
 /** Notifications that one channel receives per minute. If more are due, the queue sends them in one. */
@@ -53,7 +52,7 @@ export class ChannelQueue {
       clock,
       limit: SEND_TIMEOUT,
       doing: `notifying ${this.#channel}`,
-      ending: this.#abort,
+      signal: this.#abort,
     })
   }
 
@@ -100,8 +99,8 @@ export class ChannelQueue {
     const hopeful = batch.filter(delivery => !isHopeless(delivery))
     if (hopeful.length === 0) return
     const tries = Math.min(...hopeful.map(delivery => delivery.tries))
-    const pause = Math.max(FIRST_PAUSE * 2 ** tries, cause instanceof ChannelBusy ? cause.wait : 0)
-    const until = at + Math.min(MAX_PAUSE, pause)
+    const pause = Math.max(pauseAfter(RETRY, tries + 1), cause instanceof ChannelBusy ? cause.wait : 0)
+    const until = at + Math.min(RETRY.maxPause, pause)
     await this.#write(() => this.#store.postpone(this.#channel, until, { keys: keysOf(hopeful), at, remark }))
     if (tries === 0) this.#context.log(`${this.#channel} did not accept a notification, oneshot tries again: ${remark}`)
   }
@@ -117,7 +116,7 @@ export class ChannelQueue {
 
   /** Repeats the write until it succeeds, so that a full disk does not cause a second delivery. */
   #write(work: () => void): Promise<void> {
-    return retryWrite(work, { ...this.#context, ending: this.#abort })
+    return retryWrite(work, { ...this.#context, signal: this.#abort })
   }
 
   /** Returns the earliest time at which the rate limit allows the next notification. */

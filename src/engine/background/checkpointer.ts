@@ -8,7 +8,7 @@ import { KeyedMutex } from '../../lib/keyed-mutex.ts'
 import { NotSaved, type SaveResult, checkpointTargetOf } from '../../ports/checkpoints.ts'
 import { CheckpointTimer } from './checkpoint-timer.ts'
 import { checkpointRequest } from './checkpoint-request.ts'
-import { withTimeout } from '../retry.ts'
+import { withTimeout } from '../../lib/timeout.ts'
 import type { EngineContext } from '../context.ts'
 
 /** Milliseconds. The first checkpoint of a large repository whose files are not in memory takes seconds. */
@@ -211,7 +211,7 @@ export class Checkpointer {
     const request = checkpointRequest(session, trigger, { agents, clock, runtime })
     const save = (signal: AbortSignal): Promise<SaveResult> =>
       checkpoints.save(checkpointTargetOf(spec), request, signal)
-    const options = { clock, limit, doing: 'making a checkpoint', ending: this.#abort.signal }
+    const options = { clock, limit, doing: 'making a checkpoint', signal: this.#abort.signal }
     const saved = await withTimeout(save, options)
     this.#timer.setCost(spec.id, clock.monotonic() - began)
     if (saved.isNew && saved.checkpoint.number % PRUNE_EVERY === 0) await this.#prune(session)

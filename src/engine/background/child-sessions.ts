@@ -1,37 +1,50 @@
 import type { Session } from '../../core/session/session.ts'
-import type { Store } from '../../ports/store.ts'
+import type { Job } from '../../lib/keyed-jobs.ts'
+import type { RetryPolicy } from '../../lib/retry-policy.ts'
+import type { EngineContext } from '../context.ts'
+import { Reconciler } from './reconciler.ts'
 
-/** Stops the children of a session that ends, so that no child continues unnoticed. */
+const RETRY: RetryPolicy = { firstPause: 5_000, maxPause: 60_000 }
+
+/** Stops the children of a session that ends, so that no child continues unnoticed. The subjects are the children. */
 export class ChildSessions {
-  readonly #store: Store
-  readonly #stop: (id: string, by: string | undefined) => void
+  readonly #context: Pick<EngineContext, 'clock' | 'store' | 'onTrouble'>
+  readonly #stop: (id: string, by: string | undefined) => Promise<void>
+  readonly #reconciler: Reconciler<Session>
 
-  constructor(store: Store, stop: (id: string, by: string | undefined) => void) {
-    this.#store = store
+  constructor(
+    context: Pick<EngineContext, 'clock' | 'store' | 'onTrouble'>,
+    stop: (id: string, by: string | undefined) => Promise<void>,
+  ) {
+    this.#context = context
     this.#stop = stop
+    this.#reconciler = new Reconciler(context, {
+      find: id => context.store.load(id),
+      wanted: child => this.#wanted(child),
+    })
   }
 
   /** Stops the children that an earlier supervisor did not stop before its end. */
   start(): void {
-    const parents = new Set(
-      this.#store.live().flatMap(({ spec }) => (spec.parent === undefined ? [] : [spec.parent.id])),
-    )
-    for (const id of parents) {
-      const parent = this.#store.load(id)
-      if (parent === undefined || isEnding(parent)) this.#stopChildren(id)
-    }
+    for (const child of this.#context.store.live()) this.#reconciler.update(child.spec.id, child)
   }
 
   /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
-    if (isEnding(session)) this.#stopChildren(session.spec.id)
+    if (!isEnding(session)) return
+    for (const child of this.#context.store.live())
+      if (child.spec.parent?.id === session.spec.id) this.#reconciler.update(child.spec.id, child)
   }
 
-  #stopChildren(id: string): void {
-    const name = this.#store.load(id)?.spec.name
-    for (const child of this.#store.live()) {
-      if (child.spec.parent?.id === id && child.wanted !== 'stop') this.#stop(child.spec.id, name)
-    }
+  stop(): Promise<void> {
+    return this.#reconciler.stop()
+  }
+
+  #wanted({ spec, phase, wanted }: Session): Job[] {
+    if (spec.parent === undefined || phase.name === 'ended' || wanted === 'stop') return []
+    const parent = this.#context.store.load(spec.parent.id)
+    if (parent !== undefined && !isEnding(parent)) return []
+    return [{ key: 'stop', retry: RETRY, run: () => this.#stop(spec.id, parent?.spec.name) }]
   }
 }
 

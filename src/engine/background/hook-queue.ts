@@ -1,16 +1,21 @@
 import type { Event } from '../../core/session/events.ts'
 import type { HookCall } from '../../core/notify/notice.ts'
-import type { Duration } from '../../lib/time.ts'
 import { errorMessage } from '../../lib/errors.ts'
-import type { HookRunner } from '../../ports/notifications.ts'
-import { retryWrite } from '../retry.ts'
-import { withTimeout } from '../retry.ts'
+import type { Job } from '../../lib/keyed-jobs.ts'
+import { fixedPause } from '../../lib/retry-policy.ts'
+import type { Duration } from '../../lib/time.ts'
+import { withTimeout } from '../../lib/timeout.ts'
+import type { HookRunner, NotificationStore } from '../../ports/notifications.ts'
 import type { EngineContext } from '../context.ts'
+import { retryWrite } from '../retry-write.ts'
+import { Reconciler } from './reconciler.ts'
 
 /** Milliseconds. A hook may deploy or run tests; a hook that takes longer hangs. */
 const HOOK_TIMEOUT: Duration = 600_000
 /** Hooks that run at the same time, so that a hundred sessions that end together do not start a hundred programs. */
 const MAX_PARALLEL = 4
+/** Milliseconds; a hook that fails is not retried, only a bug leads here. */
+const RETRY = fixedPause(60_000)
 
 type HookContext = Pick<EngineContext, 'store' | 'clock' | 'log' | 'onTrouble'> & { readonly hooks: HookRunner }
 
@@ -20,57 +25,52 @@ type HookContext = Pick<EngineContext, 'store' | 'clock' | 'log' | 'onTrouble'> 
  */
 export class HookQueue {
   readonly #context: HookContext
-  readonly #running = new Map<string, Promise<void>>()
-  readonly #abort = new AbortController()
+  readonly #reconciler: Reconciler<NotificationStore>
+  /** Sessions whose hooks do not wait for others. */
+  readonly #urgent = new Set<string>()
 
   constructor(context: HookContext) {
     this.#context = context
+    this.#reconciler = new Reconciler(context, {
+      find: () => context.store.notifications,
+      wanted: store => this.#wanted(store),
+    })
   }
 
   /** Starts pending hooks, if any. */
   wake(): void {
-    try {
-      const room = Math.max(0, MAX_PARALLEL - this.#running.size)
-      for (const call of this.#waiting().slice(0, room)) this.#start(call)
-    } catch (cause) {
-      this.#context.onTrouble('', cause)
-    }
+    this.#reconciler.update('')
   }
 
   /** Starts the pending hooks of this session before the engine removes its files. */
   runNow(sessionId: string): void {
-    for (const call of this.#waiting()) if (call.session.spec.id === sessionId) this.#start(call)
+    this.#urgent.add(sessionId)
+    this.wake()
   }
 
   /** Kills running hooks; they stay pending. */
-  async stop(): Promise<void> {
-    this.#abort.abort()
-    await Promise.all(this.#running.values())
+  stop(): Promise<void> {
+    return this.#reconciler.stop()
   }
 
-  #waiting(): HookCall[] {
-    if (this.#abort.signal.aborted) return []
-    return this.#context.store.notifications.pendingHooks().filter(({ id }) => !this.#running.has(id))
+  #wanted(store: NotificationStore): Job[] {
+    const calls = store.pendingHooks()
+    const isNext = ({ session }: HookCall, index: number): boolean =>
+      index < MAX_PARALLEL || this.#urgent.has(session.spec.id)
+    return calls.filter(isNext).map(call => ({ key: call.id, retry: RETRY, run: signal => this.#run(call, signal) }))
   }
 
-  #start(call: HookCall): void {
-    this.#context.store.assertEpoch()
-    const done = this.#run(call).finally(() => {
-      this.#running.delete(call.id)
-      this.wake()
-    })
-    this.#running.set(call.id, done)
-  }
-
-  async #run(call: HookCall): Promise<void> {
-    const { clock, hooks, store } = this.#context
-    const run = (signal: AbortSignal): ReturnType<HookRunner['run']> => hooks.run(call, signal)
-    const options = { clock, limit: HOOK_TIMEOUT, doing: 'running it', ending: this.#abort.signal }
-    const { ok, reason } = await withTimeout(run, options).catch(cause => ({ ok: false, reason: errorMessage(cause) }))
-    if (this.#abort.signal.aborted) return
-    if (!ok) this.#context.log(`the on-exit command of ${call.session.spec.name} failed: ${reason}`)
+  async #run(call: HookCall, signal: AbortSignal): Promise<void> {
+    const { clock, hooks, store, log } = this.#context
+    const options = { clock, limit: HOOK_TIMEOUT, doing: 'running it', signal }
+    const { ok, reason } = await withTimeout(end => hooks.run(call, end), options).catch(cause => ({
+      ok: false,
+      reason: errorMessage(cause),
+    }))
+    if (signal.aborted) return
+    if (!ok) log(`the on-exit command of ${call.session.spec.name} failed: ${reason}`)
     const end: Event = { at: clock.now(), type: 'hook.ended', hook: 'on-exit', id: call.id, ok, reason }
-    // Repeats the write until it succeeds, so that a full disk does not cause a second run.
-    await retryWrite(() => store.notifications.settleHook(call, end), { ...this.#context, ending: this.#abort.signal })
+    // A full disk must not cause a second run.
+    await retryWrite(() => store.notifications.settleHook(call, end), { ...this.#context, signal })
   }
 }

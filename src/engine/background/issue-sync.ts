@@ -6,7 +6,8 @@ import type { Duration } from '../../lib/time.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { KeyedMutex } from '../../lib/keyed-mutex.ts'
 import { Superseded } from '../../ports/store.ts'
-import { Backoff, withTimeout } from '../retry.ts'
+import { withTimeout } from '../../lib/timeout.ts'
+import { Backoff } from '../retry.ts'
 import type { EngineContext } from '../context.ts'
 import type { Tracker, TrackerContext } from '../../ports/tracker.ts'
 
@@ -136,7 +137,7 @@ export class IssueSync {
       tracker,
       call: async (doing, action) => {
         store.assertEpoch()
-        return await withTimeout(action, { clock, limit: TRACKER_TIMEOUT, doing, ending: abortSignal })
+        return await withTimeout(action, { clock, limit: TRACKER_TIMEOUT, doing, signal: abortSignal })
       },
       onCloseFailed: (issue, cause) => {
         if (cause instanceof Superseded) throw cause

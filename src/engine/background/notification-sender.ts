@@ -4,7 +4,8 @@ import type { Duration, Instant } from '../../lib/time.ts'
 import { rootReason, errorMessage } from '../../lib/errors.ts'
 import type { NotificationStore } from '../../ports/notifications.ts'
 import { Superseded } from '../../ports/store.ts'
-import { sleep, RETRY_DELAY } from '../retry.ts'
+import { sleep } from '../../lib/timeout.ts'
+import { FULL_DISK_RETRY } from '../retry-write.ts'
 import { GIVE_UP_AFTER, ChannelQueue, type NotificationContext } from './channel-queue.ts'
 
 /** Milliseconds within which the sender sends the same sentence about the same session only once. */
@@ -88,7 +89,7 @@ export class NotificationSender {
       this.#isWanted = false
       const isAddressed = await this.#reportErrors(() => this.#routeAll())
       const isBegun = await this.#reportErrors(async () => this.#startAll())
-      if (!isAddressed || !isBegun) this.#wakeBy(this.#context.clock.now() + RETRY_DELAY)
+      if (!isAddressed || !isBegun) this.#wakeBy(this.#context.clock.now() + FULL_DISK_RETRY.firstPause)
       else this.#lastError = ''
     }
   }
@@ -149,7 +150,7 @@ export class NotificationSender {
   async #drainQueue(queue: ChannelQueue): Promise<void> {
     const isServed = await this.#reportErrors(() => queue.drain())
     // The configuration is invalid or the store unreadable: the channel pauses before the next try.
-    if (!isServed) await sleep(RETRY_DELAY, { clock: this.#context.clock, ending: this.#abort.signal })
+    if (!isServed) await sleep(FULL_DISK_RETRY.firstPause, { clock: this.#context.clock, signal: this.#abort.signal })
   }
 
   #queueFor(channel: string): ChannelQueue {

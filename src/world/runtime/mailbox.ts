@@ -17,7 +17,7 @@ export class Mailbox {
     this.#folder = folder
     this.#listener = listener
     this.#watcher = fs.watch(folder, () => this.#schedule())
-    // The folder is gone; the supervisor then relies on its periodic reconcile.
+    // The folder is gone; the supervisor then relies on its periodic check.
     this.#watcher.on('error', () => undefined)
     this.#schedule()
   }

@@ -5,8 +5,8 @@ import { attemptRef } from '../ports/runtime.ts'
 import { shownOutput } from './perform.ts'
 import type { EngineContext } from './context.ts'
 
-/** The engine's functions that the reconciler calls. */
-export interface ReconcilerContext {
+/** The engine's functions that the periodic check calls. */
+export interface PeriodicCheckContext {
   /** Returns false when another supervisor has taken over; then this one must do nothing more. */
   holdsEpoch(): boolean
   /** Runs the action under the session's lock. */
@@ -15,12 +15,12 @@ export interface ReconcilerContext {
 }
 
 /** Finds changes without a notification: lost panes and recorders, and due times that a clock rollback has delayed. */
-export class Reconciler {
+export class PeriodicCheck {
   readonly #context: EngineContext
-  readonly #actions: ReconcilerContext
+  readonly #actions: PeriodicCheckContext
   #currentRepair: Promise<void> | undefined
 
-  constructor(context: EngineContext, actions: ReconcilerContext) {
+  constructor(context: EngineContext, actions: PeriodicCheckContext) {
     this.#context = context
     this.#actions = actions
   }
