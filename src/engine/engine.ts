@@ -306,11 +306,11 @@ export class Engine {
   async shutDown(): Promise<void> {
     this.#isShutDown = true
     this.#dueTimer.stop()
-    this.#hangMonitor.stop()
     this.#outputMonitor.stop()
     this.#context.runtime.shutDown()
     await Promise.all([
       this.#mutex.idle(),
+      this.#hangMonitor.stop(),
       this.#notifications.stop(),
       this.#hooks.stop(),
       this.#children.stop(),

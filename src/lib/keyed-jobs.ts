@@ -144,7 +144,7 @@ export class KeyedJobs {
 
   async #runAndReport(owner: string, entry: Entry, signal: AbortSignal): Promise<void> {
     const { job } = entry
-    const { onFailure, ...unreported } = job
+    const { onFailure: _, ...unreported } = job
     try {
       this.#options.beforeStart?.()
     } catch (cause) {

@@ -29,34 +29,27 @@ export type NotificationContext = Pick<EngineContext, 'store' | 'runtime' | 'clo
 export class ChannelQueue {
   readonly #channel: string
   readonly #context: NotificationContext
-  readonly #abort: AbortSignal
   #sent: readonly Instant[] = []
 
-  constructor(channel: string, context: NotificationContext, abortSignal: AbortSignal) {
+  constructor(channel: string, context: NotificationContext) {
     this.#channel = channel
     this.#context = context
-    this.#abort = abortSignal
   }
 
   /** Sends due notifications until none is left or the channel fails. */
-  async drain(): Promise<void> {
-    while (!this.#abort.aborted && (await this.#sendNext()));
+  async drain(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (await this.#sendNext(signal)));
   }
 
-  send(notification: Notification): Promise<string> {
+  send(notification: Notification, signal: AbortSignal): Promise<string> {
     const { clock, notifier, store } = this.#context
     store.assertEpoch()
     this.#sent = [...this.#sent.slice(1 - MAX_PER_MINUTE), clock.now()]
-    const deliver = (signal: AbortSignal): Promise<string> => notifier.deliver(this.#channel, notification, signal)
-    return withTimeout(deliver, {
-      clock,
-      limit: SEND_TIMEOUT,
-      doing: `notifying ${this.#channel}`,
-      signal: this.#abort,
-    })
+    const deliver = (end: AbortSignal): Promise<string> => notifier.deliver(this.#channel, notification, end)
+    return withTimeout(deliver, { clock, limit: SEND_TIMEOUT, doing: `notifying ${this.#channel}`, signal })
   }
 
-  async #sendNext(): Promise<boolean> {
+  async #sendNext(signal: AbortSignal): Promise<boolean> {
     const now = this.#context.clock.now()
     const due = this.#store
       .pendingDeliveries()
@@ -68,32 +61,33 @@ export class ChannelQueue {
       this.#store.postpone(this.#channel, free)
       return false
     }
-    await this.#deliver([first, ...(due.length > MAX_PER_MINUTE ? more : [])])
+    await this.#deliver([first, ...(due.length > MAX_PER_MINUTE ? more : [])], signal)
     return true
   }
 
-  async #deliver(batch: readonly [Delivery, ...Delivery[]]): Promise<void> {
+  async #deliver(batch: readonly [Delivery, ...Delivery[]], signal: AbortSignal): Promise<void> {
     const { clock } = this.#context
     const [first, ...more] = batch
     try {
       const masked = ({ notice }: Delivery): Notice => maskNotice(notice, this.#sessionMask(notice))
-      const remark = await this.send(notificationOf([masked(first), ...more.map(masked)], clock.now()))
-      await this.#write(() =>
-        this.#store.settleDeliveries(keysOf(batch), { at: clock.now(), state: 'delivered', remark }),
+      const remark = await this.send(notificationOf([masked(first), ...more.map(masked)], clock.now()), signal)
+      await this.#write(
+        () => this.#store.settleDeliveries(keysOf(batch), { at: clock.now(), state: 'delivered', remark }),
+        signal,
       )
     } catch (cause) {
       if (!(cause instanceof Trouble)) throw cause
-      if (!this.#abort.aborted) await this.#handleFailure(batch, cause)
+      if (!signal.aborted) await this.#handleFailure(batch, cause, signal)
     }
   }
 
-  async #handleFailure(batch: readonly Delivery[], cause: Trouble): Promise<void> {
+  async #handleFailure(batch: readonly Delivery[], cause: Trouble, signal: AbortSignal): Promise<void> {
     const at = this.#context.clock.now()
     const remark = rootReason(cause)
     const isHopeless = ({ notice }: Delivery): boolean => !cause.mayHelpToRetry || at - notice.at >= GIVE_UP_AFTER
     const hopeless = batch.filter(isHopeless)
     if (hopeless.length > 0)
-      await this.#write(() => this.#store.settleDeliveries(keysOf(hopeless), { at, state: 'given-up', remark }))
+      await this.#write(() => this.#store.settleDeliveries(keysOf(hopeless), { at, state: 'given-up', remark }), signal)
     for (const { notice } of hopeless)
       this.#context.log(`oneshot gave up a notification to ${this.#channel}: ${notice.text} (${remark})`)
     const hopeful = batch.filter(delivery => !isHopeless(delivery))
@@ -101,7 +95,7 @@ export class ChannelQueue {
     const tries = Math.min(...hopeful.map(delivery => delivery.tries))
     const pause = Math.max(pauseAfter(RETRY, tries + 1), cause instanceof ChannelBusy ? cause.wait : 0)
     const until = at + Math.min(RETRY.maxPause, pause)
-    await this.#write(() => this.#store.postpone(this.#channel, until, { keys: keysOf(hopeful), at, remark }))
+    await this.#write(() => this.#store.postpone(this.#channel, until, { keys: keysOf(hopeful), at, remark }), signal)
     if (tries === 0) this.#context.log(`${this.#channel} did not accept a notification, oneshot tries again: ${remark}`)
   }
 
@@ -115,8 +109,8 @@ export class ChannelQueue {
   }
 
   /** Repeats the write until it succeeds, so that a full disk does not cause a second delivery. */
-  #write(work: () => void): Promise<void> {
-    return retryWrite(work, { ...this.#context, signal: this.#abort })
+  #write(work: () => void, signal: AbortSignal): Promise<void> {
+    return retryWrite(work, { ...this.#context, signal })
   }
 
   /** Returns the earliest time at which the rate limit allows the next notification. */

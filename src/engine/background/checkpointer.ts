@@ -4,19 +4,22 @@ import type { Session } from '../../core/session/session.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import { Trouble, rootReason } from '../../lib/errors.ts'
+import type { Job, JobFailure } from '../../lib/keyed-jobs.ts'
 import { KeyedMutex } from '../../lib/keyed-mutex.ts'
+import { fixedPause } from '../../lib/retry-policy.ts'
 import { NotSaved, type SaveResult, checkpointTargetOf } from '../../ports/checkpoints.ts'
-import { CheckpointTimer } from './checkpoint-timer.ts'
+import { CheckpointSchedule } from './checkpoint-schedule.ts'
 import { checkpointRequest } from './checkpoint-request.ts'
 import { withTimeout } from '../../lib/timeout.ts'
 import type { EngineContext } from '../context.ts'
+import { SessionReconciler } from './reconciler.ts'
 
 /** Milliseconds. The first checkpoint of a large repository whose files are not in memory takes seconds. */
 const SAVE_TIMEOUT: Duration = 120_000
 /** Milliseconds. No session waits longer than this for its start. */
 const START_SAVE_TIMEOUT: Duration = 10_000
 /** Milliseconds before the next try after a failure, while a request is pending. */
-const RETRY_DELAY: Duration = 60_000
+const RETRY = fixedPause(60_000)
 /** Milliseconds; the next attempt has started by then. */
 const DELAY_AFTER_RESTART: Duration = 250
 /** Milliseconds; further messages or tasks usually follow the first. */
@@ -27,8 +30,10 @@ const PRUNE_EVERY = 25
 /** A restart comes before its checkpoint, because git would take processor time from it. */
 const DELAYS: Partial<Record<CheckpointTrigger, Duration>> = { restart: DELAY_AFTER_RESTART, news: DELAY_AFTER_NEWS }
 
-interface QueuedSave {
+interface Save {
   trigger: CheckpointTrigger
+  /** Undefined until the save begins. */
+  startedAt: Instant | undefined
   readonly done: Promise<SaveResult>
 }
 
@@ -36,63 +41,77 @@ interface QueuedSave {
  * Saves the work at intervals while an agent runs, and at each end of an attempt or session. The session holds the
  * pending request, and receives the result as a signal. The work never waits for a checkpoint, except before its start.
  */
-export class Checkpointer {
+export class Checkpointer extends SessionReconciler {
   readonly #context: EngineContext
   readonly #report: (sessionId: string, signal: Signal) => Promise<void>
   /** The checkpointer calls this at each save: the issue sync runs at the same moments. */
   readonly #onSave: (session: Session, trigger: CheckpointTrigger) => void
-  readonly #timer: CheckpointTimer
+  readonly #schedule: CheckpointSchedule
   readonly #mutex = new KeyedMutex()
   /** Requested saves that have not begun. A further request for the same session can only raise the trigger. */
-  readonly #queued = new Map<string, QueuedSave>()
-  /** The start times of the running saves. */
-  readonly #startedAt = new Map<string, Instant>()
+  readonly #queued = new Map<string, Save>()
+  readonly #running = new Map<string, Save>()
   /** Saved checkpoints that the session has not recorded yet. The next save may begin before the record. */
   readonly #unrecorded = new Map<string, Signal>()
-  /** Delayed saves, each with the time of the latest request that it covers. */
-  readonly #delayed = new Map<string, { readonly cancel: () => void; readonly wantedAt: Instant }>()
-  readonly #abort = new AbortController()
 
   constructor(
     context: EngineContext,
     report: (sessionId: string, signal: Signal) => Promise<void>,
     onSave: (session: Session, trigger: CheckpointTrigger) => void,
   ) {
+    super(context, session => this.#wanted(session))
     this.#context = context
     this.#report = report
     this.#onSave = onSave
-    this.#timer = new CheckpointTimer(context.clock, (id, trigger) => void this.#saveInBackground(id, trigger))
+    this.#schedule = new CheckpointSchedule(context.clock)
   }
 
-  /** The engine calls this with the current session after each change. */
-  onSessionChanged(session: Session): void {
-    if (this.#abort.signal.aborted || !this.#isEnabled(session)) return
-    this.#timer.onSessionChanged(session)
+  #wanted(session: Session): Job[] {
     const { id } = session.spec
     if (isRecorded(this.#unrecorded.get(id), session)) this.#unrecorded.delete(id)
-    const { wanted } = session.saved
-    if (wanted === null || this.#queued.has(id) || wanted.at <= this.#coveredUntil(id)) return
-    const pause = DELAYS[wanted.trigger]
-    if (pause === undefined) void this.#saveInBackground(id, wanted.trigger)
-    else this.#saveAfter(pause, id)
+    if (this.#isEnabled(session)) return [...this.#requestedJobs(session), ...this.#scheduledJobs(session)]
+    this.#schedule.forget(id)
+    return []
   }
 
-  /** Returns the time up to which a delayed or running save covers all requests. */
-  #coveredUntil(id: string): Instant {
-    const moments = [this.#delayed.get(id)?.wantedAt, this.#startedAt.get(id)]
-    return Math.max(...moments.map(moment => moment ?? Number.NEGATIVE_INFINITY))
+  /** A request that the session has recorded is retried until a checkpoint covers it. */
+  #requestedJobs({ spec, saved: { wanted } }: Session): Job[] {
+    if (wanted === null) return []
+    return [
+      {
+        key: `request of ${wanted.at}`,
+        dueAt: this.#context.clock.now() + (DELAYS[wanted.trigger] ?? 0),
+        retry: RETRY,
+        run: () => this.#saveFor(spec.id, wanted),
+        onFailure: failure => this.#reportUnexpected(spec.id, failure),
+      },
+    ]
   }
 
-  #saveAfter(pause: Duration, id: string): void {
-    this.#delayed.get(id)?.cancel()
-    const { clock, store } = this.#context
-    const wantedAt = store.load(id)?.saved.wanted?.at ?? clock.now()
-    const cancel = clock.schedule(clock.now() + pause, () => {
-      this.#delayed.delete(id)
-      const wanted = store.load(id)?.saved.wanted ?? null
-      if (wanted !== null) void this.#saveInBackground(id, wanted.trigger)
-    })
-    this.#delayed.set(id, { cancel, wantedAt })
+  /** A scheduled checkpoint that fails is not retried: the next one covers it. */
+  #scheduledJobs(session: Session): Job[] {
+    return this.#schedule.dueCheckpoints(session).map(({ trigger, dueAt }) => ({
+      key: trigger,
+      dueAt,
+      retry: RETRY,
+      run: () => {
+        this.#schedule.begin(session, trigger)
+        return this.#saveInBackground(session.spec.id, trigger)
+      },
+    }))
+  }
+
+  /** Saves, or waits for a running save that began after the request. */
+  async #saveFor(id: string, { trigger, at }: { trigger: CheckpointTrigger; at: Instant }): Promise<void> {
+    const running = this.#running.get(id)
+    const isCovered = running?.startedAt !== undefined && running.startedAt >= at && !this.#queued.has(id)
+    await (isCovered ? running.done : this.saveNow(id, trigger))
+  }
+
+  /** The session has the failure of a save as a signal; any other error is a bug. */
+  #reportUnexpected(id: string, { cause }: Pick<JobFailure, 'cause'>): void {
+    if (this.stopping.aborted || cause instanceof Trouble || cause instanceof NotSaved) return
+    this.#context.onTrouble(id, cause)
   }
 
   /** Saves the state of the working tree before the first attempt. */
@@ -118,9 +137,9 @@ export class Checkpointer {
       if (CHECKPOINT_TRIGGERS.indexOf(trigger) > CHECKPOINT_TRIGGERS.indexOf(queued.trigger)) queued.trigger = trigger
       return queued.done
     }
-    const job: { trigger: CheckpointTrigger; done?: Promise<SaveResult> } = { trigger }
-    const done = this.#saveAndReport(id, job)
-    this.#queued.set(id, Object.assign(job, { done }))
+    const save: Omit<Save, 'done'> = { trigger, startedAt: undefined }
+    const done = this.#saveAndReport(id, save as Save)
+    this.#queued.set(id, Object.assign(save, { done }))
     return done
   }
 
@@ -143,40 +162,30 @@ export class Checkpointer {
     })
   }
 
-  async stop(): Promise<void> {
-    this.#abort.abort()
-    this.#timer.stop()
-    for (const { cancel } of this.#delayed.values()) cancel()
-    await this.#mutex.idle()
+  override async stop(): Promise<void> {
+    await Promise.all([super.stop(), this.#mutex.idle()])
   }
 
   #isEnabled({ spec }: Session): boolean {
     return spec.saving.mode !== 'off' && this.#context.checkpoints.isRepository(spec.cwd)
   }
 
-  /**
-   * Saves without a waiting caller. The session receives a failure as a signal, and the checkpointer retries while the
-   * request is pending.
-   */
+  /** Saves without a waiting caller. The session receives a failure as a signal. */
   async #saveInBackground(id: string, trigger: CheckpointTrigger): Promise<void> {
-    try {
-      await this.saveNow(id, trigger)
-    } catch (cause) {
-      if (this.#abort.signal.aborted) return
-      if (!(cause instanceof Trouble) && !(cause instanceof NotSaved)) this.#context.onTrouble(id, cause)
-    }
+    await this.saveNow(id, trigger).catch(cause => this.#reportUnexpected(id, { cause }))
   }
 
   /** Reports after it has released the lock, because the listener may wait for the next save. */
-  async #saveAndReport(id: string, job: Pick<QueuedSave, 'trigger'>): Promise<SaveResult> {
+  async #saveAndReport(id: string, save: Save): Promise<SaveResult> {
     const result = await this.#mutex.run(id, async () => {
       this.#queued.delete(id)
       const session = this.#loadWithUnrecorded(id)
       if (session === undefined) throw new Trouble('making a checkpoint', 'the session is gone')
       const at = this.#context.clock.now()
-      this.#startedAt.set(id, at)
-      this.#onSave(session, job.trigger)
-      return this.#save(session, job.trigger, SAVE_TIMEOUT).then(
+      save.startedAt = at
+      this.#running.set(id, save)
+      this.#onSave(session, save.trigger)
+      return this.#save(session, save.trigger, SAVE_TIMEOUT).then(
         saved => {
           const signal = checkpointSignal(saved, at, session)
           this.#unrecorded.set(id, signal)
@@ -185,13 +194,12 @@ export class Checkpointer {
         cause => ({ cause, signal: checkpointFailureSignal(cause, at, session) }),
       )
     })
-    if (this.#abort.signal.aborted) throw new Trouble('making a checkpoint', 'the supervisor is being stopped')
+    if (this.stopping.aborted) throw new Trouble('making a checkpoint', 'the supervisor is being stopped')
     await this.#report(id, result.signal).finally(() => {
-      this.#startedAt.delete(id)
+      if (this.#running.get(id) === save) this.#running.delete(id)
       if (this.#unrecorded.get(id) === result.signal) this.#unrecorded.delete(id)
     })
     if ('kept' in result) return result.kept
-    this.#saveAfter(RETRY_DELAY, id)
     throw result.cause
   }
 
@@ -211,9 +219,9 @@ export class Checkpointer {
     const request = checkpointRequest(session, trigger, { agents, clock, runtime })
     const save = (signal: AbortSignal): Promise<SaveResult> =>
       checkpoints.save(checkpointTargetOf(spec), request, signal)
-    const options = { clock, limit, doing: 'making a checkpoint', signal: this.#abort.signal }
+    const options = { clock, limit, doing: 'making a checkpoint', signal: this.stopping }
     const saved = await withTimeout(save, options)
-    this.#timer.setCost(spec.id, clock.monotonic() - began)
+    this.#schedule.setCost(spec.id, clock.monotonic() - began)
     if (saved.isNew && saved.checkpoint.number % PRUNE_EVERY === 0) await this.#prune(session)
     return saved
   }

@@ -3,9 +3,12 @@ import type { Session } from '../../core/session/session.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import { formatBytes } from '../../lib/bytes.ts'
+import type { Job } from '../../lib/keyed-jobs.ts'
+import { fixedPause } from '../../lib/retry-policy.ts'
 import { attemptRef } from '../../ports/runtime.ts'
 import { threadWrittenAt } from '../thread-lookup.ts'
 import type { EngineContext } from '../context.ts'
+import { SessionReconciler } from './reconciler.ts'
 
 /** Milliseconds; the longest usual interval between two checks. Each check without progress doubles the interval. */
 const MAX_INTERVAL: Duration = 180_000
@@ -13,6 +16,7 @@ const MAX_INTERVAL: Duration = 180_000
 const FIRST_INTERVAL: Duration = 10_000
 /** Milliseconds; a program can use up memory within seconds. */
 const MEMORY_INTERVAL: Duration = 1_000
+const RETRY = fixedPause(MAX_INTERVAL)
 
 /**
  * A watched attempt. The monotonic clock excludes the time that the machine sleeps, so sleep does not count as silence.
@@ -24,41 +28,40 @@ interface WatchedAttempt {
   checkedAt: Duration
   quietSince: Duration
   interval: Duration
-  cancel: () => void
+  nextCheckAt: Instant
 }
 
 /**
  * Checks that a live attempt still makes progress and stays within its memory limit. The monitor stores nothing; a new
  * supervisor begins to watch anew.
  */
-export class HangMonitor {
+export class HangMonitor extends SessionReconciler {
   readonly #context: EngineContext
   readonly #report: (sessionId: string, signal: Signal) => Promise<void>
   readonly #watched = new Map<string, WatchedAttempt>()
-  #isStopped = false
 
   constructor(context: EngineContext, report: (sessionId: string, signal: Signal) => Promise<void>) {
+    super(context, session => this.#wanted(session))
     this.#context = context
     this.#report = report
   }
 
-  /** The engine calls this with the current session after each change. */
-  onSessionChanged(session: Session): void {
+  #wanted(session: Session): Job[] {
     const { id } = session.spec
+    if (!isRunning(session) || checkInterval(session) === null) {
+      this.#watched.delete(id)
+      return []
+    }
     const known = this.#watched.get(id)
-    const isWatched = isRunning(session) && checkInterval(session) !== null && !this.#isStopped
-    if (known !== undefined && (!isWatched || known.attempt !== session.attempt)) this.#stopWatching(id)
-    if (isWatched && !this.#watched.has(id)) this.#startWatching(session)
+    const watch = known?.attempt === session.attempt ? known : this.#watch(session)
+    const { attempt, nextCheckAt: dueAt } = watch
+    return [{ key: `attempt ${attempt}`, dueAt, retry: RETRY, run: signal => this.#check(id, watch, signal) }]
   }
 
-  stop(): void {
-    this.#isStopped = true
-    for (const id of this.#watched.keys()) this.#stopWatching(id)
-  }
-
-  #startWatching({ spec, attempt }: Session): void {
-    const now = this.#context.clock.monotonic()
-    const pause =
+  #watch({ spec, attempt }: Session): WatchedAttempt {
+    const { clock } = this.#context
+    const now = clock.monotonic()
+    const interval =
       spec.memory === null ? Math.min(FIRST_INTERVAL, (spec.patience.silence ?? MAX_INTERVAL) / 4) : MEMORY_INTERVAL
     const watch: WatchedAttempt = {
       attempt,
@@ -66,49 +69,34 @@ export class HangMonitor {
       sample: null,
       checkedAt: now,
       quietSince: now,
-      interval: pause,
-      cancel: () => undefined,
+      interval,
+      nextCheckAt: clock.now() + interval,
     }
     this.#watched.set(spec.id, watch)
-    this.#checkAfter(spec.id, watch, pause)
+    return watch
   }
 
-  #stopWatching(id: string): void {
-    this.#watched.get(id)?.cancel()
-    this.#watched.delete(id)
-  }
-
-  #checkAfter(id: string, watch: WatchedAttempt, pause: Duration): void {
-    const { clock, onTrouble } = this.#context
-    watch.cancel = clock.schedule(clock.now() + pause, () => {
-      this.#check(id, watch).catch(cause => {
-        onTrouble(id, cause)
-        if (this.#watched.get(id) === watch) this.#checkAfter(id, watch, MAX_INTERVAL)
-      })
-    })
-  }
-
-  async #check(id: string, watch: WatchedAttempt): Promise<void> {
+  async #check(id: string, watch: WatchedAttempt, abortSignal: AbortSignal): Promise<void> {
     const { store, runtime, clock } = this.#context
     const session = store.load(id)
-    if (session === undefined || session.attempt !== watch.attempt || !isRunning(session)) return this.#stopWatching(id)
-    if (this.#hasNewOutput(session, watch)) return this.#checkAfter(id, watch, watch.interval)
+    if (session === undefined || session.attempt !== watch.attempt || !isRunning(session)) return
+    if (this.#hasNewOutput(session, watch)) {
+      watch.nextCheckAt = clock.now() + watch.interval
+      return
+    }
     const usage = await runtime.processStats(attemptRef(session))
-    if (this.#watched.get(id) !== watch) return
+    if (abortSignal.aborted) return
     const at = clock.now()
     const isQuiet = this.#compare(session, watch, { ...usage, recordedAt: this.#threadWrittenAt(session) })
     const trouble = checkMemory(session, usage) ?? checkHang(session, watch)
     if (trouble !== null) {
       await this.#report(id, { at, attempt: watch.attempt, chance: clock.random(), ...trouble })
-      if (this.#watched.get(id) !== watch) return // The session is ending the attempt.
+      if (abortSignal.aborted) return // The session is ending the attempt.
     }
     const usual = checkInterval(session) ?? MAX_INTERVAL
     watch.interval = isQuiet ? watch.interval * 2 : usual
-    this.#checkAfter(
-      id,
-      watch,
-      Math.min(watch.interval, timeUntilHung(session, watch), session.spec.memory ? usual : Infinity),
-    )
+    watch.nextCheckAt =
+      clock.now() + Math.min(watch.interval, timeUntilHung(session, watch), session.spec.memory ? usual : Infinity)
   }
 
   /**

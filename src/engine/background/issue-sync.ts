@@ -3,24 +3,31 @@ import type { Session } from '../../core/session/session.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { type Issue, type TrackerSnapshot, finishedIssues, keepSettled } from '../../core/session/task.ts'
 import type { Duration } from '../../lib/time.ts'
-import { errorMessage } from '../../lib/errors.ts'
-import { KeyedMutex } from '../../lib/keyed-mutex.ts'
+import { Trouble, errorMessage } from '../../lib/errors.ts'
+import type { Job, JobFailure } from '../../lib/keyed-jobs.ts'
+import type { RetryPolicy } from '../../lib/retry-policy.ts'
 import { Superseded } from '../../ports/store.ts'
 import { withTimeout } from '../../lib/timeout.ts'
-import { Backoff } from '../retry.ts'
 import type { EngineContext } from '../context.ts'
 import type { Tracker, TrackerContext } from '../../ports/tracker.ts'
+import { Reconciler } from './reconciler.ts'
 
 /** Milliseconds. A tracker answers within a second; a slower one waits for something that may never happen. */
 const TRACKER_TIMEOUT: Duration = 10_000
+const RETRY: RetryPolicy = { firstPause: 30_000, maxPause: 1_800_000 }
 /** Failed tries after which the sync leaves an issue open for people to close. */
 const MAX_TRIES = 3
 
 type IssueSyncContext = Pick<EngineContext, 'store' | 'runtime' | 'clock' | 'tracker' | 'log' | 'onTrouble'>
 
-interface QueuedSync {
-  readonly triggers: Set<CheckpointTrigger>
-  readonly done: Promise<void>
+/** The sessions that wait for a sync with one tracker, each with its triggers. */
+interface WaitingSyncs {
+  readonly root: string
+  readonly triggers: Map<string, Set<CheckpointTrigger>>
+  /** The number of requests so far. */
+  requests: number
+  /** The failure after which the sync pauses. */
+  failure: { readonly cause: unknown } | undefined
 }
 
 /** The outcome of one sync. */
@@ -37,11 +44,9 @@ interface SyncResult {
 export class IssueSync {
   readonly #context: IssueSyncContext
   readonly #report: (sessionId: string, signal: Signal) => Promise<void>
-  readonly #mutex = new KeyedMutex()
-  readonly #backoff: Backoff
-  readonly #abort = new AbortController()
-  /** Requested syncs that have not begun. A further request for the same session only adds its trigger. */
-  readonly #queued = new Map<string, QueuedSync>()
+  /** Each tracker serves one sync at a time, and pauses after a failure. The keys are the trackers' folders. */
+  readonly #reconciler: Reconciler<WaitingSyncs>
+  readonly #waiting = new Map<string, WaitingSyncs>()
   /** The tasks of each live session at its last change. */
   readonly #known = new Map<string, string>()
   readonly #failures = new Map<string, number>()
@@ -49,7 +54,10 @@ export class IssueSync {
   constructor(context: IssueSyncContext, report: (sessionId: string, signal: Signal) => Promise<void>) {
     this.#context = context
     this.#report = report
-    this.#backoff = new Backoff(context.clock, ids => this.#retry(ids))
+    this.#reconciler = new Reconciler(context, {
+      find: root => this.#waiting.get(root),
+      wanted: waiting => this.#wanted(waiting),
+    })
   }
 
   /** Runs the syncs that an earlier supervisor did not finish before its end. */
@@ -75,69 +83,103 @@ export class IssueSync {
 
   /**
    * Syncs the session with its project's task tracker, if there is one. The checkpointer requests this at each save.
-   * Each tracker serves one sync at a time. This never throws.
+   * This never throws.
    */
   requestSync(session: Session, trigger: CheckpointTrigger): void {
-    void this.#queueSync(session, trigger)
-  }
-
-  async #queueSync(session: Session, trigger: CheckpointTrigger): Promise<void> {
-    const { id } = session.spec
-    const waiting = this.#queued.get(id)
-    waiting?.triggers.add(trigger)
-    if (waiting !== undefined || this.#abort.signal.aborted) return waiting?.done
     try {
       const root = this.#context.tracker.findRoot(this.#trackerContext(session))
       if (root === null) return
-      if (session.spec.beads !== true) return this.#suggestTracker(session)
-      if (this.#isBackingOff(root, session)) return
-      const triggers = new Set([trigger])
-      const done = this.#mutex.run(root, () => {
-        this.#queued.delete(id)
-        return this.#sync(id, root, { isSparing: [...triggers].every(each => each === 'edit') })
-      })
-      this.#queued.set(id, { triggers, done })
-      await done
+      if (session.spec.beads === true) this.#addRequest(root, session, trigger)
+      else this.#suggestTracker(session)
     } catch (cause) {
       this.#context.onTrouble('', cause)
     }
   }
 
   /** Begins nothing new, and aborts running syncs. */
-  async stop(): Promise<void> {
-    this.#abort.abort()
-    this.#backoff.stop()
-    await this.#mutex.idle()
+  stop(): Promise<void> {
+    return this.#reconciler.stop()
   }
 
-  async #sync(id: string, root: string, how: { isSparing: boolean }): Promise<void> {
-    const session = this.#context.store.load(id)
-    if (session === undefined || this.#abort.signal.aborted || this.#isBackingOff(root, session)) return
+  #addRequest(root: string, session: Session, trigger: CheckpointTrigger): void {
+    const { id } = session.spec
+    const waiting = this.#waiting.get(root) ?? { root, triggers: new Map(), requests: 0, failure: undefined }
+    this.#waiting.set(root, waiting)
+    waiting.triggers.set(id, (waiting.triggers.get(id) ?? new Set()).add(trigger))
+    waiting.requests += 1
+    if (waiting.failure !== undefined) this.#addNote(session, waiting.failure.cause)
+    this.#reconciler.update(root, waiting)
+  }
+
+  #wanted(waiting: WaitingSyncs): Job[] {
+    if (waiting.triggers.size === 0) return []
+    const onFailure = ({ cause }: JobFailure): void => {
+      if (!(cause instanceof Trouble)) this.#context.onTrouble('', cause)
+    }
+    const run = (signal: AbortSignal): Promise<void> => this.#syncAll(waiting, signal)
+    return [{ key: 'sync', revision: waiting.requests, retry: RETRY, run, onFailure }]
+  }
+
+  /** Syncs the waiting sessions one after the other. After a failure, they wait for the next try. */
+  async #syncAll(waiting: WaitingSyncs, signal: AbortSignal): Promise<void> {
+    const { triggers, failure } = waiting
+    waiting.failure = undefined
+    const isRetry = failure !== undefined
+    for (const [id, reasons] of triggers) {
+      triggers.delete(id)
+      const session = this.#context.store.load(id)
+      if (session === undefined || (isRetry && !this.#isStillUseful(session))) continue
+      const isSparing = [...reasons].every(trigger => trigger === 'edit')
+      const { errors, isUnfinished } = await this.#sync(session, { isSparing, signal })
+      if (signal.aborted) return
+      if (errors.length > 0) this.#reportError(session, errors[0])
+      if (!isUnfinished) continue
+      triggers.set(id, (triggers.get(id) ?? new Set()).add('interval'))
+      return this.#pause(waiting, errors[0])
+    }
+  }
+
+  #pause(waiting: WaitingSyncs, cause: unknown): never {
+    waiting.failure = { cause }
+    for (const id of waiting.triggers.keys()) {
+      const session = this.#context.store.load(id)
+      if (session !== undefined) this.#addNote(session, cause)
+    }
+    throw new Trouble('syncing with the tracker', cause)
+  }
+
+  async #sync(
+    session: Session,
+    { isSparing, signal }: { isSparing: boolean; signal: AbortSignal },
+  ): Promise<SyncResult> {
     const result: SyncResult = { errors: [], isUnfinished: false }
     try {
-      await syncIssues(session, this.#trackerContext(session), this.#syncContext(session, result), how)
+      const context = this.#syncContext(session, result, signal)
+      await syncIssues(session, this.#trackerContext(session), context, { isSparing })
     } catch (cause) {
       if (cause instanceof Superseded) throw cause
-      if (this.#abort.signal.aborted) return
       result.errors.unshift(cause)
       result.isUnfinished = true
     }
-    const [error] = result.errors
-    if (result.isUnfinished) this.#backoff.fail(root, id, error)
-    else this.#backoff.succeed(root)
-    if (error === undefined) return
-    this.#context.log(`${session.spec.name} ${this.#context.tracker.kind}: ${errorMessage(error)}`)
-    this.#addNote(session, error)
+    return result
   }
 
-  #syncContext({ spec }: Session, result: SyncResult): SyncContext {
+  #reportError(session: Session, cause: unknown): void {
+    this.#context.log(`${session.spec.name} ${this.#context.tracker.kind}: ${errorMessage(cause)}`)
+    this.#addNote(session, cause)
+  }
+
+  #isStillUseful(session: Session): boolean {
+    return session.phase.name !== 'ended' || this.#isBehind(session)
+  }
+
+  #syncContext({ spec }: Session, result: SyncResult, signal: AbortSignal): SyncContext {
     const { clock, store, tracker } = this.#context
-    const abortSignal = this.#abort.signal
     return {
       tracker,
       call: async (doing, action) => {
         store.assertEpoch()
-        return await withTimeout(action, { clock, limit: TRACKER_TIMEOUT, doing, signal: abortSignal })
+        return await withTimeout(action, { clock, limit: TRACKER_TIMEOUT, doing, signal })
       },
       onCloseFailed: (issue, cause) => {
         if (cause instanceof Superseded) throw cause
@@ -158,12 +200,6 @@ export class IssueSync {
     }
   }
 
-  #isBackingOff(root: string, session: Session): boolean {
-    const pause = this.#backoff.blocks(root, session.spec.id)
-    if (pause !== undefined) this.#addNote(session, pause.cause)
-    return pause !== undefined
-  }
-
   /**
    * Suggests the setting, and does not run the tracker: it runs hooks of the project that the user may not know, so the
    * user must agree first.
@@ -179,12 +215,6 @@ export class IssueSync {
     if (store.load(spec.id)?.notes.some(note => note.startsWith(`${tracker.kind}: `))) return
     const note = `${tracker.kind}: ${errorMessage(cause)}${ending}`
     void this.#report(spec.id, { at: clock.now(), type: 'trouble.noted', note })
-  }
-
-  #retry(ids: readonly string[]): void {
-    const sessions = ids.flatMap(id => this.#context.store.load(id) ?? [])
-    for (const session of sessions)
-      if (session.phase.name !== 'ended' || this.#isBehind(session)) this.requestSync(session, 'interval')
   }
 
   /** Returns true when the records show that the session's tracker was never read, or still lists a finished task. */

@@ -1,12 +1,13 @@
 import { testNotification } from '../../core/notify/notification.ts'
 import type { Notice } from '../../core/notify/notice.ts'
-import type { Duration, Instant } from '../../lib/time.ts'
+import type { Job } from '../../lib/keyed-jobs.ts'
+import type { Duration } from '../../lib/time.ts'
 import { rootReason, errorMessage } from '../../lib/errors.ts'
-import type { NotificationStore } from '../../ports/notifications.ts'
+import type { Delivery, NotificationStore } from '../../ports/notifications.ts'
 import { Superseded } from '../../ports/store.ts'
-import { sleep } from '../../lib/timeout.ts'
 import { FULL_DISK_RETRY } from '../retry-write.ts'
 import { GIVE_UP_AFTER, ChannelQueue, type NotificationContext } from './channel-queue.ts'
+import { Reconciler } from './reconciler.ts'
 
 /** Milliseconds within which the sender sends the same sentence about the same session only once. */
 const REPETITION_WINDOW: Duration = 60_000
@@ -29,38 +30,30 @@ export interface ChannelTestResult {
 export class NotificationSender {
   readonly #context: NotificationContext
   readonly #queues = new Map<string, ChannelQueue>()
-  readonly #busy = new Map<string, Promise<void>>()
-  readonly #abort = new AbortController()
-  #currentPass: Promise<void> | undefined
-  #isWanted = false
+  readonly #reconciler: Reconciler<NotificationStore>
   #lastError = ''
-  #wakeAt: Instant = Number.POSITIVE_INFINITY
-  #cancelWake: () => void = () => undefined
 
   constructor(context: NotificationContext) {
     this.#context = context
+    this.#reconciler = new Reconciler(
+      { ...context, onTrouble: (_, cause) => this.#reportError(cause) },
+      { find: () => this.#store, wanted: store => this.#wanted(store) },
+    )
   }
 
   start(): void {
-    void this.#reportErrors(async () => this.#store.deleteBefore(this.#context.clock.now() - RETENTION))
+    this.#tryToWrite(() => this.#store.deleteBefore(this.#context.clock.now() - RETENTION))
     this.wake()
   }
 
-  /** Starts a pass over the recorded notices. */
+  /** Starts to route and send the recorded notices that are due. */
   wake(): void {
-    this.#isWanted = true
-    if (this.#isStopped || this.#currentPass !== undefined) return
-    this.#currentPass = this.#runPasses().finally(() => {
-      this.#currentPass = undefined
-      if (this.#isWanted) this.wake()
-    })
+    this.#reconciler.update('')
   }
 
   /** Begins nothing new, and aborts running deliveries; they stay pending. */
-  async stop(): Promise<void> {
-    this.#cancelWake()
-    this.#abort.abort()
-    await Promise.all([this.#currentPass, ...this.#busy.values()])
+  stop(): Promise<void> {
+    return this.#reconciler.stop()
   }
 
   /**
@@ -73,8 +66,8 @@ export class NotificationSender {
     return Promise.all(
       channels.map(async channel => {
         try {
-          const remark = await this.#queueFor(channel).send(notification)
-          await this.#reportErrors(async () => this.#store.retryNow(channel, clock.now()))
+          const remark = await this.#queueFor(channel).send(notification, this.#reconciler.stopping)
+          this.#tryToWrite(() => this.#store.retryNow(channel, clock.now()))
           this.wake()
           return { channel, ok: true, remark }
         } catch (cause) {
@@ -84,13 +77,32 @@ export class NotificationSender {
     )
   }
 
-  async #runPasses(): Promise<void> {
-    while (this.#isWanted && !this.#isStopped) {
-      this.#isWanted = false
-      const isAddressed = await this.#reportErrors(() => this.#routeAll())
-      const isBegun = await this.#reportErrors(async () => this.#startAll())
-      if (!isAddressed || !isBegun) this.#wakeBy(this.#context.clock.now() + FULL_DISK_RETRY.firstPause)
-      else this.#lastError = ''
+  #wanted(store: NotificationStore): Job[] {
+    const last = store.unrouted().at(-1)
+    const routing: Job = { key: 'route', retry: FULL_DISK_RETRY, run: () => this.#routeAll() }
+    const pending = store.pendingDeliveries()
+    const channels = [...new Set(pending.map(({ channel }) => channel))]
+    return [
+      ...(last === undefined ? [] : [{ ...routing, revision: last.id }]),
+      ...channels.map(channel =>
+        this.#channelJob(
+          channel,
+          pending.filter(delivery => delivery.channel === channel),
+        ),
+      ),
+    ]
+  }
+
+  #channelJob(channel: string, deliveries: readonly Delivery[]): Job {
+    return {
+      key: `channel ${channel}`,
+      dueAt: Math.min(...deliveries.map(({ due }) => due)),
+      revision: deliveries[0]?.key ?? '',
+      retry: FULL_DISK_RETRY,
+      run: async signal => {
+        await this.#queueFor(channel).drain(signal)
+        this.#lastError = ''
+      },
     }
   }
 
@@ -103,6 +115,7 @@ export class NotificationSender {
       const wanted = channels.filter(({ events }) => events.includes(notice.kind)).map(({ name }) => name)
       this.#store.route(notice.id, this.#isRepetition(notice) ? [] : wanted, clock.now())
     }
+    this.#lastError = ''
   }
 
   /** Returns the channels. While the configuration is invalid, drops notices older than a day and logs each of them. */
@@ -130,61 +143,25 @@ export class NotificationSender {
     return sent?.id !== id
   }
 
-  #startAll(): void {
-    const pending = this.#store.pendingDeliveries()
-    const now = this.#context.clock.now()
-    for (const { channel, due } of pending) if (due <= now && !this.#busy.has(channel)) this.#startQueue(channel)
-    this.#cancelWake()
-    this.#wakeAt = Number.POSITIVE_INFINITY
-    for (const { channel, due } of pending) if (!this.#busy.has(channel)) this.#wakeBy(due)
-  }
-
-  #startQueue(channel: string): void {
-    const served = this.#drainQueue(this.#queueFor(channel)).finally(() => {
-      this.#busy.delete(channel)
-      this.wake()
-    })
-    this.#busy.set(channel, served)
-  }
-
-  async #drainQueue(queue: ChannelQueue): Promise<void> {
-    const isServed = await this.#reportErrors(() => queue.drain())
-    // The configuration is invalid or the store unreadable: the channel pauses before the next try.
-    if (!isServed) await sleep(FULL_DISK_RETRY.firstPause, { clock: this.#context.clock, signal: this.#abort.signal })
-  }
-
   #queueFor(channel: string): ChannelQueue {
-    const queue = this.#queues.get(channel) ?? new ChannelQueue(channel, this.#context, this.#abort.signal)
+    const queue = this.#queues.get(channel) ?? new ChannelQueue(channel, this.#context)
     this.#queues.set(channel, queue)
     return queue
   }
 
-  /** Schedules the next pass at this time, unless an earlier one is scheduled. */
-  #wakeBy(at: Instant): void {
-    if (this.#isStopped || at >= this.#wakeAt) return
-    this.#cancelWake()
-    this.#wakeAt = at
-    this.#cancelWake = this.#context.clock.schedule(at, () => {
-      this.#wakeAt = Number.POSITIVE_INFINITY
-      this.wake()
-    })
-  }
-
-  /** Reports repeated equal errors once, not at every try. */
-  async #reportErrors(work: () => Promise<void>): Promise<boolean> {
+  #tryToWrite(write: () => void): void {
     try {
-      await work()
-      return true
+      write()
     } catch (cause) {
-      const message = errorMessage(cause)
-      if (message !== this.#lastError || cause instanceof Superseded) this.#context.onTrouble('', cause)
-      this.#lastError = message
-      return false
+      this.#reportError(cause)
     }
   }
 
-  get #isStopped(): boolean {
-    return this.#abort.signal.aborted
+  /** Reports repeated equal errors once, not at every try. */
+  #reportError(cause: unknown): void {
+    const message = errorMessage(cause)
+    if (message !== this.#lastError || cause instanceof Superseded) this.#context.onTrouble('', cause)
+    this.#lastError = message
   }
 
   get #store(): NotificationStore {
