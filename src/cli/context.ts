@@ -1,5 +1,6 @@
 import { refusal } from '../api/contract/problems.ts'
 import type { Home } from '../state/home.ts'
+import type { CommandDefinition, CommandHeader } from './args/command.ts'
 import type { ParsedArgs } from './args/parsed-args.ts'
 import type { Screen } from './terminal/screen.ts'
 import type { LandedView, PreflightView, RetriedView } from '../api/contract/loop.ts'
@@ -11,12 +12,20 @@ export interface CommandContext {
   readonly env: NodeJS.ProcessEnv
   readonly home: Home
   readonly hooks: CliHooks
+  readonly commands: readonly CommandEntry[]
   /** The arguments as the shell passed them, for the bytes behind a word. */
   readonly argv: readonly string[]
 }
 
-/** Runs a command and returns the exit code. */
-export type CommandHandler = (args: ParsedArgs, context: CommandContext) => Promise<number>
+/** A command: its definition, and the function that runs it and returns the exit code. */
+export interface Command extends CommandDefinition {
+  readonly run: (args: ParsedArgs, context: CommandContext) => Promise<number>
+}
+
+/** A command in the index. Its definition and its code load on demand: loading is most of the time of a short command. */
+export interface CommandEntry extends CommandHeader {
+  readonly load: () => Promise<Command>
+}
 
 /** Returns the current directory, or refuses if another program has removed it. */
 export function currentDirectory(): string {

@@ -1,23 +1,23 @@
 import { locateHome } from '../state/home.ts'
-import { COMMAND_LOADERS } from './command-loaders.ts'
-import type { CliHooks } from './context.ts'
+import { COMMAND_INDEX } from './command-index.ts'
+import type { CliHooks, Command, CommandContext } from './context.ts'
 import { checkPositionals } from './args/validate.ts'
 import type { ParsedArgs } from './args/parsed-args.ts'
-import { parseArgs } from './args/parse.ts'
+import { parseArgs, selectCommand } from './args/parse.ts'
 import { setProcessTitle } from './args/raw-arguments.ts'
-import { openScreen, type Screen } from './terminal/screen.ts'
+import { openScreen } from './terminal/screen.ts'
 import { printError } from './terminal/print-error.ts'
 import { OPTIONS } from './args/options.ts'
 import { VERSION } from '../lib/version.ts'
 
 /** Runs one command line and leaves its result in `process.exitCode`. It never throws and never exits early. */
 export async function runCli(argv: readonly string[], hooks: CliHooks): Promise<void> {
-  const { line: args, cause } = tryParse(argv)
-  setProcessTitle(argv, args === undefined ? 'oneshot' : `oneshot ${args.command.name}`)
+  const { command, args, cause } = await tryParse(argv)
+  setProcessTitle(argv, command === undefined ? 'oneshot' : `oneshot ${command.name}`)
   const screen = openScreen(args, process.env)
   try {
     if (args === undefined) throw cause
-    setExitCode(await runCommand(args, { argv, hooks, screen }))
+    setExitCode(await runCommand(command, args, { argv, hooks, screen, commands: COMMAND_INDEX }))
   } catch (problem) {
     const json = args === undefined ? asksForJson(argv) : args.has(OPTIONS.json)
     setExitCode(printError(problem, screen, { json, debug: isEnabled(process.env.ONESHOT_DEBUG) }))
@@ -25,21 +25,22 @@ export async function runCli(argv: readonly string[], hooks: CliHooks): Promise<
 }
 
 async function runCommand(
+  command: Command,
   args: ParsedArgs,
-  invocation: { argv: readonly string[]; hooks: CliHooks; screen: Screen },
+  invocation: Omit<CommandContext, 'env' | 'home'>,
 ): Promise<number> {
   const { env } = process
-  const { screen } = invocation
+  const { screen, commands } = invocation
+  const { out } = screen
   if (args.has(OPTIONS.version)) {
-    screen.out.printLine(VERSION)
+    out.printLine(VERSION)
     return 0
   }
   if (args.has(OPTIONS.help)) {
-    const { renderHelp } = await import('./help/command-help.ts')
+    const { renderHelp, renderOverview } = await import('./help/command-help.ts')
     const { wrapHelp } = await import('./help/layout.ts')
-    screen.out.printLine(
-      wrapHelp(renderHelp(isHelpOverview(args) ? null : args.command, screen.out.paint), screen.out.width),
-    )
+    const text = isHelpOverview(args) ? await renderOverview(commands, out.paint) : renderHelp(command, out.paint)
+    out.printLine(wrapHelp(text, out.width))
     return 0
   }
   checkPositionals(args)
@@ -47,13 +48,17 @@ async function runCommand(
     const { readOverrides } = await import('../api/config/sources.ts')
     readOverrides(args.values(OPTIONS.config))
   }
-  const handler = await COMMAND_LOADERS[args.command.name]()
-  return await handler(args, { ...invocation, env, home: locateHome(env) })
+  return await command.run(args, { ...invocation, env, home: locateHome(env) })
 }
 
-function tryParse(argv: readonly string[]): { line?: ParsedArgs; cause?: unknown } {
+type Parsed =
+  | { readonly command: Command; readonly args: ParsedArgs; readonly cause?: undefined }
+  | { readonly command?: undefined; readonly args?: undefined; readonly cause: unknown }
+
+async function tryParse(argv: readonly string[]): Promise<Parsed> {
   try {
-    return { line: parseArgs(argv) }
+    const command = await selectCommand(argv, COMMAND_INDEX).load()
+    return { command, args: parseArgs(argv, command) }
   } catch (cause) {
     return { cause }
   }

@@ -5,7 +5,10 @@ import { parse } from 'smol-toml'
 import { CHANNEL_TYPE_NAMES } from '../../src/api/config/channels.ts'
 import { ALL_EVENTS, readChannels } from '../../src/api/config/channels.ts'
 import { PROBLEMS } from '../../src/api/contract/problems.ts'
+import { type CommandHeader, GROUPS } from '../../src/cli/args/command.ts'
+import { COMMAND_INDEX } from '../../src/cli/command-index.ts'
 import { reference } from '../../src/cli/help/reference.ts'
+import { COMMANDS } from '../../testkit/cli/commands.ts'
 import { testNotification, environmentOf } from '../../src/core/notify/notification.ts'
 import { DIRECTIVES } from '../../src/world/agents/demo/script.ts'
 import { run } from '../../src/os/run.ts'
@@ -80,8 +83,17 @@ describe.each([
   it('has console blocks', () => expect(blocks.length).toBeGreaterThanOrEqual(1))
 })
 
-it('the reference page is what the command table says (npm run docs writes it)', () => {
-  expect(read('docs/reference.md')).toBe(reference())
+it('the reference page describes the commands as they are (npm run docs writes it)', () => {
+  expect(read('docs/reference.md')).toBe(reference(COMMANDS))
+})
+
+it('the command index lists every file of src/cli/commands as it is (npm run docs writes it)', () => {
+  const files = fs.readdirSync(path.join(root, 'src/cli/commands')).filter(name => !name.endsWith('.test.ts'))
+  expect(COMMANDS.map(({ name }) => `${name.replace('__', '')}.ts`).toSorted()).toEqual(files.toSorted())
+  const header = ({ name, aliases, group, summary }: CommandHeader): unknown => ({ name, aliases, group, summary })
+  expect(COMMAND_INDEX.map(header)).toEqual(COMMANDS.map(header))
+  const places = COMMANDS.map(({ group, order = 0 }) => [group === null ? GROUPS.length : GROUPS.indexOf(group), order])
+  expect(places).toEqual(places.toSorted(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d))
 })
 
 it('the JSON contract page names exactly the fields that are printed', async () => {

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { KEY_NAMES } from '../../src/api/config/keys.ts'
-import { COMMANDS } from '../../src/cli/definitions/commands.ts'
+import { COMMAND_INDEX } from '../../src/cli/command-index.ts'
 import { attemptFolder } from '../../src/state/session-folder.ts'
 import { readClaim } from '../../src/state/attempt-files.ts'
 import { binFolder } from './bin-folder.ts'
@@ -71,7 +71,7 @@ describe('config', () => {
 })
 
 describe('help', () => {
-  const names = COMMANDS.filter(command => command.group !== null).map(command => command.name)
+  const names = COMMAND_INDEX.filter(command => command.group !== null).map(command => command.name)
 
   it('is there for every command, with examples, by help and by --help', async () => {
     const texts = await Promise.all(names.map(name => testHome.ok('help', name)))

@@ -2,51 +2,14 @@ import { type CompletionSource, type ValueType, textType } from './value-types.t
 
 export const GROUPS = ['Work', 'Keep', 'Look', 'Supervisor', 'Set-up'] as const
 
-export type CommandName =
-  | 'run'
-  | 'ralph'
-  | 'build'
-  | 'send'
-  | 'tasks'
-  | 'resume'
-  | 'hold'
-  | 'attach'
-  | 'stop'
-  | 'restart'
-  | 'rename'
-  | 'killall'
-  | 'wait'
-  | 'clean'
-  | 'list'
-  | 'status'
-  | 'verify'
-  | 'log'
-  | 'events'
-  | 'debug'
-  | 'messages'
-  | 'follow'
-  | 'checkpoint'
-  | 'checkpoints'
-  | 'diff'
-  | 'restore'
-  | 'daemon'
-  | 'boot'
-  | 'doctor'
-  | 'update'
-  | 'config'
-  | 'notify'
-  | 'completion'
-  | 'demo'
-  | 'help'
-  | 'version'
-  | '__complete'
-
 /** A command as data. The parser, help, suggestions, shell completion and the reference all use it. */
-export interface Command {
-  readonly name: CommandName
+export interface CommandDefinition {
+  readonly name: string
   readonly aliases?: readonly string[]
   /** Null hides the command from help: it is for programs. */
   readonly group: (typeof GROUPS)[number] | null
+  /** The place within its group in help; the smallest number comes first. */
+  readonly order?: number
   readonly summary: string
   /** The facts that a person should know beyond the summary. */
   readonly about?: string
@@ -90,6 +53,26 @@ export function isFlag(option: Option<unknown>): boolean {
 export function sessionArgument(
   completion: CompletionSource,
   fallback = 'this directory’s most recent session unless given',
+  suggestions: readonly string[] = [],
 ): Argument {
-  return { valueType: textType('NAME', completion), summary: `name, task, id or a unique beginning; ${fallback}` }
+  const valueType = { ...textType('NAME', completion), suggestions }
+  return { valueType, summary: `name, task, id or a unique beginning; ${fallback}` }
+}
+
+export function checkpointArgument(placeholder: string, summary: string): Argument {
+  return { valueType: textType(placeholder), summary }
+}
+
+/** The part of a definition that the index holds, for suggestions and the overview of help. */
+export type CommandHeader = Pick<CommandDefinition, 'name' | 'aliases' | 'group' | 'summary'>
+
+export function findCommand<C extends CommandHeader>(commands: readonly C[], word: string): C | undefined {
+  return commands.find(command => command.name === word || command.aliases?.includes(word))
+}
+
+/** Returns the names for suggestions after a typo. */
+export function commandNames(commands: readonly CommandHeader[]): string[] {
+  return commands
+    .filter(command => command.group !== null)
+    .flatMap(command => [command.name, ...(command.aliases ?? [])])
 }

@@ -2,8 +2,7 @@ import { refusal } from '../../api/contract/problems.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import type { Refusal } from '../../lib/errors.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
-import type { Argument, Command, Option } from './command.ts'
-import { commandNames } from '../definitions/commands.ts'
+import type { Argument, CommandDefinition, Option } from './command.ts'
 
 /** Names that other programs use for our commands. */
 const SYNONYMS: Readonly<Record<string, string>> = {
@@ -39,8 +38,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   retry: 'ralph retry',
 }
 
-export function unknownCommand(word: string): Refusal {
-  const suggestion = (Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined) ?? didYouMean(word, commandNames())
+export function unknownCommand(word: string, names: readonly string[]): Refusal {
+  const suggestion = (Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined) ?? didYouMean(word, names)
   const hint =
     suggestion === undefined
       ? 'oneshot help lists all commands; oneshot run "..." gives a prompt to an agent'
@@ -48,7 +47,11 @@ export function unknownCommand(word: string): Refusal {
   return refusal('usage', `there is no command ${quoteShort(word)}`, hint)
 }
 
-export function unknownOption(word: string, command: Command | null, known: readonly Option<unknown>[]): Refusal {
+export function unknownOption(
+  word: string,
+  command: CommandDefinition | null,
+  known: readonly Option<unknown>[],
+): Refusal {
   const name = word.split('=', 1)[0] as string
   const suggestion = didYouMean(
     name,
@@ -78,12 +81,12 @@ export function invalidValue(option: Option<unknown>, text: string): Refusal {
   return refusal('usage', `--${option.name} cannot be ${quoteShort(text)}: it must be ${valueType.allowed}`, hint)
 }
 
-export function unexpectedArgument(command: Command, word: string): Refusal {
+export function unexpectedArgument(command: CommandDefinition, word: string): Refusal {
   const hint = command.excessHint ?? `see oneshot ${command.name} --help`
   return refusal('usage', `${command.name} does not take the argument ${quoteShort(word)}`, hint)
 }
 
-export function missingArgument(command: Command, argument: Argument): Refusal {
+export function missingArgument(command: CommandDefinition, argument: Argument): Refusal {
   const { valueType } = argument
   const allowed = valueType.choices === undefined ? '' : `: ${valueType.allowed}`
   return refusal(
@@ -93,7 +96,7 @@ export function missingArgument(command: Command, argument: Argument): Refusal {
   )
 }
 
-export function invalidArgument(command: Command, argument: Argument, word: string): Refusal {
+export function invalidArgument(command: CommandDefinition, argument: Argument, word: string): Refusal {
   const suggestion = didYouMean(word, argument.valueType.choices ?? [])
   const hint =
     suggestion === undefined

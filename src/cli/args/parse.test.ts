@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
-import { COMMANDS } from '../definitions/commands.ts'
+import { COMMANDS, parseLine } from '../../../testkit/cli/commands.ts'
 import { OPTIONS } from './options.ts'
 import { checkPositionals } from './validate.ts'
-import { parseArgs } from './parse.ts'
 
 function refusalOf(argv: string[]): unknown {
   try {
-    checkPositionals(parseArgs(argv))
+    checkPositionals(parseLine(argv))
     return undefined
   } catch (cause) {
     return cause
@@ -14,7 +13,7 @@ function refusalOf(argv: string[]): unknown {
 }
 
 test('options may stand before the command, before and after its arguments', () => {
-  const args = parseArgs(['--color', 'never', '--json', 'status', 'fix-auth', '-q'])
+  const args = parseLine(['--color', 'never', '--json', 'status', 'fix-auth', '-q'])
   expect([args.command.name, args.positionals]).toEqual(['status', ['fix-auth']])
   expect(args.value(OPTIONS.color)).toBe('never')
   expect([args.has(OPTIONS.json), args.has(OPTIONS.quiet), args.has(OPTIONS.help)]).toEqual([true, true, false])
@@ -23,12 +22,12 @@ test('options may stand before the command, before and after its arguments', () 
 test.each([[['-n', '5']], [['-n5']], [['--lines', '5']], [['--lines=5']], [['-fn5']], [['-n', '9', '-n', '5']]])(
   'the parser accepts a value as %j',
   argv => {
-    expect(parseArgs(['log', ...argv]).value(OPTIONS.lines)).toBe(5)
+    expect(parseLine(['log', ...argv]).value(OPTIONS.lines)).toBe(5)
   },
 )
 
 test('a repeated option keeps all its values, empty ones too', () => {
-  const args = parseArgs(['run', '--env', 'A=1', '--env=B=x=y', '--env', 'C=', 'do it'])
+  const args = parseLine(['run', '--env', 'A=1', '--env=B=x=y', '--env', 'C=', 'do it'])
   expect(args.values(OPTIONS.env)).toEqual([
     ['A', '1'],
     ['B', 'x=y'],
@@ -38,32 +37,32 @@ test('a repeated option keeps all its values, empty ones too', () => {
 })
 
 test('the parser hands the arguments after -- on unchanged, and separates them from the prompt', () => {
-  expect(parseArgs(['run', '--', 'pytest', '-v', '--', 'x']).rest).toEqual(['pytest', '-v', '--', 'x'])
-  const both = parseArgs(['run', 'fix it', '--name', 'a', '--', '--model', 'opus'])
+  expect(parseLine(['run', '--', 'pytest', '-v', '--', 'x']).rest).toEqual(['pytest', '-v', '--', 'x'])
+  const both = parseLine(['run', 'fix it', '--name', 'a', '--', '--model', 'opus'])
   expect([both.positionals, both.argvIndexes, both.rest]).toEqual([['fix it'], [1], ['--model', 'opus']])
-  expect(parseArgs(['run', 'x']).rest).toBeNull()
+  expect(parseLine(['run', 'x']).rest).toBeNull()
 })
 
 test('for other commands -- merely ends the options', () => {
-  expect(parseArgs(['status', '--', '-odd']).positionals).toEqual(['-odd'])
+  expect(parseLine(['status', '--', '-odd']).positionals).toEqual(['-odd'])
 })
 
 test('a prompt may begin with a dash, a lone dash is a word, and a known option may hold spaces', () => {
   const prompt = '- fix the tests\n- then the docs'
-  expect(parseArgs(['run', prompt]).positionals).toEqual([prompt])
-  expect(parseArgs(['run', '--json stays = valid']).positionals).toEqual(['--json stays = valid'])
-  expect(parseArgs(['run', '-']).positionals).toEqual(['-'])
-  expect(parseArgs(['run', '--prompt-file', '-']).value(OPTIONS.promptFile)).toBe('-')
-  expect(parseArgs(['run', '--cwd=/a b', 'x']).value(OPTIONS.cwd)).toBe('/a b')
+  expect(parseLine(['run', prompt]).positionals).toEqual([prompt])
+  expect(parseLine(['run', '--json stays = valid']).positionals).toEqual(['--json stays = valid'])
+  expect(parseLine(['run', '-']).positionals).toEqual(['-'])
+  expect(parseLine(['run', '--prompt-file', '-']).value(OPTIONS.promptFile)).toBe('-')
+  expect(parseLine(['run', '--cwd=/a b', 'x']).value(OPTIONS.cwd)).toBe('/a b')
 })
 
 test('a line without a command means help', () => {
-  expect(parseArgs([]).command.name).toBe('help')
-  expect(parseArgs(['-q']).command.name).toBe('help')
+  expect(parseLine([]).command.name).toBe('help')
+  expect(parseLine(['-q']).command.name).toBe('help')
 })
 
 test.each(['ls', 'ps', 'logs'])('%s is an alias', alias => {
-  expect(parseArgs([alias]).command.aliases).toContain(alias)
+  expect(parseLine([alias]).command.aliases).toContain(alias)
 })
 
 test.each<[string[], string, string | undefined]>([
@@ -107,7 +106,7 @@ test.each<[string[], number | undefined, string[]]>([
   [['ralph', '--parallel', '2024-plan.md'], 3, ['2024-plan.md']],
   [['ralph', 'PRD.md'], undefined, ['PRD.md']],
 ])('%j: the option may omit its value', (argv, width, words) => {
-  const args = parseArgs(argv)
+  const args = parseLine(argv)
   expect([args.value(OPTIONS.parallel), args.positionals]).toEqual([width, words])
 })
 
@@ -117,13 +116,13 @@ test.each(['0', '65', '-1'])('but %s is a number, and a wrong one', number => {
 })
 
 test('the parser reads limits and durations as times', () => {
-  expect(parseArgs(['run', '--max-time', '1h30m', 'x']).value(OPTIONS.maxTime)).toBe(5_400_000)
-  expect(parseArgs(['run', '--max-time', 'none', 'x']).value(OPTIONS.maxTime)).toBeNull()
-  expect(parseArgs(['run', '--max-time=0', 'x']).value(OPTIONS.maxTime)).toBeNull()
-  expect(parseArgs(['log', '--since', '2026-11-15T10:00:00Z']).value(OPTIONS.since)).toEqual({
+  expect(parseLine(['run', '--max-time', '1h30m', 'x']).value(OPTIONS.maxTime)).toBe(5_400_000)
+  expect(parseLine(['run', '--max-time', 'none', 'x']).value(OPTIONS.maxTime)).toBeNull()
+  expect(parseLine(['run', '--max-time=0', 'x']).value(OPTIONS.maxTime)).toBeNull()
+  expect(parseLine(['log', '--since', '2026-11-15T10:00:00Z']).value(OPTIONS.since)).toEqual({
     at: Date.UTC(2026, 10, 15, 10),
   })
-  expect(parseArgs(['log', '--since', '10m']).value(OPTIONS.since)).toEqual({ ago: 600_000 })
+  expect(parseLine(['log', '--since', '10m']).value(OPTIONS.since)).toEqual({ ago: 600_000 })
 })
 
 test.each(COMMANDS.map(command => [command.name, command] as const))(
@@ -131,7 +130,7 @@ test.each(COMMANDS.map(command => [command.name, command] as const))(
   (name, command) => {
     expect(command.examples.length).toBeGreaterThan(0)
     for (const { argv } of command.examples) {
-      const args = parseArgs(argv)
+      const args = parseLine(argv)
       checkPositionals(args)
       expect(args.command.name).toBe(name)
     }

@@ -1,17 +1,26 @@
-import { type Command, isFlag, type Option } from './command.ts'
-import { findCommand } from '../definitions/commands.ts'
+import {
+  type CommandDefinition,
+  type CommandHeader,
+  commandNames,
+  findCommand,
+  isFlag,
+  type Option,
+} from './command.ts'
 import { GLOBAL_OPTIONS, OPTIONS } from './options.ts'
-import { HELP } from '../definitions/setup.ts'
 import { ParsedArgs } from './parsed-args.ts'
 import { missingValue, unexpectedValue, unknownCommand, unknownOption, invalidValue } from './errors.ts'
 
-/** Parses a command line by the command table, or refuses it. It uses nothing outside of the line and the table. */
-export function parseArgs(argv: readonly string[]): ParsedArgs {
-  const index = commandIndex(argv)
-  const word = argv[index]
-  const command = word === undefined ? HELP : findCommand(word)
-  if (command === undefined) throw unknownCommand(word as string)
-  return new ArgsParser(command, argv, index).parse()
+/** Returns the command that a line names: `help` if it names none. Refuses an unknown name. */
+export function selectCommand<C extends CommandHeader>(argv: readonly string[], commands: readonly C[]): C {
+  const word = argv[commandIndex(argv)] ?? 'help'
+  const command = findCommand(commands, word)
+  if (command === undefined) throw unknownCommand(word, commandNames(commands))
+  return command
+}
+
+/** Parses the line of a command by its definition, or refuses it. It uses nothing outside of the two. */
+export function parseArgs(argv: readonly string[], command: CommandDefinition): ParsedArgs {
+  return new ArgsParser(command, argv, commandIndex(argv)).parse()
 }
 
 /** Options that may stand before the command: the global ones, and --json. */
@@ -30,14 +39,14 @@ function commandIndex(argv: readonly string[]): number {
 }
 
 class ArgsParser {
-  readonly #command: Command
+  readonly #command: CommandDefinition
   readonly #options: readonly Option<unknown>[]
   readonly #argv: readonly string[]
   readonly #commandIndex: number
   readonly #given = new Map<Option<unknown>, unknown[]>()
   #index = 0
 
-  constructor(command: Command, argv: readonly string[], commandIndex: number) {
+  constructor(command: CommandDefinition, argv: readonly string[], commandIndex: number) {
     this.#command = command
     this.#options = [...command.options, ...GLOBAL_OPTIONS]
     this.#argv = argv

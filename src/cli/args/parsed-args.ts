@@ -1,8 +1,8 @@
-import type { Command, Option } from './command.ts'
+import type { CommandDefinition, Option } from './command.ts'
 
 /** The result of parsing a command line. */
 export class ParsedArgs {
-  readonly command: Command
+  readonly command: CommandDefinition
   /** The arguments in order, without the options. */
   readonly positionals: readonly string[]
   /** The index in argv of each positional argument: a caller may have to read its bytes again. */
@@ -12,7 +12,7 @@ export class ParsedArgs {
   readonly #given: ReadonlyMap<Option<unknown>, readonly unknown[]>
 
   constructor(parts: {
-    command: Command
+    command: CommandDefinition
     words: readonly string[]
     places: readonly number[]
     rest: readonly string[] | null

@@ -14,9 +14,8 @@ export type CompletionSource =
   | 'config-keys'
   | 'topics'
   | 'channels'
-  | 'task-words'
-  | 'loop-words'
   | 'loops'
+  | 'loops-or-files'
 
 /** A type of value on the command line, with its parser, its name in help, and its completion. */
 export interface ValueType<T> {
@@ -26,6 +25,8 @@ export interface ValueType<T> {
   readonly allowed: string
   readonly choices?: readonly string[]
   readonly completion?: CompletionSource
+  /** Words that the shell suggests before those of the source. */
+  readonly suggestions?: readonly string[]
   /**
    * The value of the option alone, if the line may omit its value: the next word is the value only if `read` accepts
    * it.

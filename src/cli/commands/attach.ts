@@ -15,13 +15,31 @@ import type { Paint } from '../terminal/colors.ts'
 import { pickSession } from '../session/find-session.ts'
 import { shownName, stateLine } from '../session/format.ts'
 import { waitForEnd } from '../session/wait.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
+
+export const command: Command = {
+  name: 'attach',
+  group: 'Work',
+  order: 80,
+  summary: 'enter a session’s terminal',
+  about: `Leave with Ctrl-b d; the work continues. Inside another tmux the keys are Ctrl-b Ctrl-b d.
+A loop has one window for its own log and one for each of its agents: Ctrl-b n and p
+switch between them, Ctrl-b w lists them.`,
+  arguments: [sessionArgument('live')],
+  options: [OPTIONS.readOnly],
+  examples: [
+    { argv: ['attach'], description: 'this directory’s most recent session' },
+    { argv: ['attach', 'fix-auth', '--read-only'], description: 'look without typing' },
+  ],
+  run: attach,
+}
 
 /** Ending the processes that a program left behind takes two seconds at most, unless they ignore signals. */
 const END_TIMEOUT: Duration = 3_000
 
-export async function attach(args: ParsedArgs, context: CommandContext): Promise<number> {
+async function attach(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, home, env } = context
   const session = pickSession(context, args.positionals[0])
   if (!isLive(session)) {

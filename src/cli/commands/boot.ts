@@ -9,11 +9,41 @@ import { findRespondingDaemon, startDaemon, waitForDaemon } from '../daemon/ensu
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Screen } from '../terminal/screen.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import type { BOOT_ACTIONS } from '../definitions/supervisor.ts'
+import { choiceType } from '../args/value-types.ts'
 
-export async function boot(args: ParsedArgs, context: CommandContext): Promise<number> {
+const BOOT_ACTIONS = ['install', 'remove', 'status'] as const
+
+export const command: Command = {
+  name: 'boot',
+  group: 'Supervisor',
+  order: 20,
+  summary: 'start the supervisor at boot, so that work continues after a reboot',
+  about: `install adds a systemd user unit, a launchd agent or a line in your crontab. It changes nothing
+for other users and does not disturb running work. With systemd your user needs lingering, which
+install switches on if it may: otherwise the unit starts only when you log in. launchd starts it
+when you log in.
+
+The supervisor starts at boot even if you called \`oneshot daemon stop\` before. To keep a session
+from continuing after a reboot: \`oneshot stop\` it, or install with --no-resume.
+
+status exits with 3 when nothing is installed, and with 1 when what is installed would not work,
+for example after oneshot was moved or another Node was installed: then install again.`,
+  arguments: [
+    { valueType: choiceType('ACTION', BOOT_ACTIONS), summary: `${BOOT_ACTIONS.join(', ')}; status unless given` },
+  ],
+  options: [OPTIONS.with, OPTIONS.noResume, OPTIONS.dryRun, OPTIONS.json],
+  examples: [
+    { argv: ['boot', 'install'], description: 'in the best way that works here' },
+    { argv: ['boot', 'install', '--with', 'cron', '--dry-run'], description: 'only show the line' },
+    { argv: ['boot', 'install', '--no-resume'], description: 'start the supervisor, and let the sessions be' },
+    { argv: ['boot', 'status'], description: 'is it installed, and would it work?' },
+  ],
+  run: boot,
+}
+
+async function boot(args: ParsedArgs, context: CommandContext): Promise<number> {
   const action = (args.positionals[0] ?? 'status') as (typeof BOOT_ACTIONS)[number]
   return await ACTIONS[action](args, context)
 }

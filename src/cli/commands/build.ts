@@ -8,19 +8,43 @@ import type { ParsedArgs } from '../args/parsed-args.ts'
 import { chooseCheck, resolveListFile } from '../loop/preflight.ts'
 import { summaryLines } from '../loop/announce.ts'
 import { parseGuardedPaths } from '../loop/preflight.ts'
-import { checkLoopArgs, buildLoopRequest } from '../loop/loop-request.ts'
+import { buildLoopRequest, checkLoopArgs, LOOP_OPTIONS, WORKER_OPTIONS } from '../loop/loop-request.ts'
 import { reviewPlan } from '../loop/review-plan.ts'
 import { presentLoop, startLoop } from '../loop/start-loop.ts'
 import { readPrompt } from '../args/read-text.ts'
 import { resolveDirectory, buildEnvironment, buildRunRequest } from '../run/run-request.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { refuseFollowWithJson } from '../args/validate.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { textType } from '../args/value-types.ts'
+
+export const command: Command = {
+  name: 'build',
+  group: 'Work',
+  order: 30,
+  summary: 'plan an idea as a list of tasks, and work through it',
+  about: `A first agent plans: it writes PRD.md with a box for each task. At a terminal the command
+shows the plan and asks before it starts; --yes starts at once, --plan-only stops there.
+The rest is a loop with the rules and options of oneshot ralph.
+
+The directory may be empty or hold a project. If it is no git repository, oneshot makes
+one.`,
+  arguments: [{ valueType: textType('IDEA'), summary: 'what is to be built; - reads it from stdin' }],
+  rest: { placeholder: 'ARGV...', summary: 'the agent’s own arguments' },
+  options: [OPTIONS.promptFile, OPTIONS.planOnly, OPTIONS.yes, ...LOOP_OPTIONS, ...WORKER_OPTIONS],
+  examples: [
+    { argv: ['build', 'a command line tool that renames photos by date'], description: 'plan, look, then build' },
+    { argv: ['build', '--yes', '--prompt-file', 'idea.md'], description: 'without a question' },
+    { argv: ['build', '--plan-only', 'add a dark mode'], description: 'only the plan, for oneshot ralph later' },
+  ],
+  excessHint: 'quote the idea: oneshot build "a tool that …"',
+  run: build,
+}
 
 const EXAMPLE = 'oneshot build "a tool that renames photos by date"'
 
-export async function build(args: ParsedArgs, context: CommandContext): Promise<number> {
+async function build(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { env, hooks, screen } = context
   refuseFollowWithJson(args)
   checkLoopArgs(args)

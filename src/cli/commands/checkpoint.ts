@@ -4,11 +4,26 @@ import { noticeWhenSlow } from '../terminal/screen.ts'
 import { toJson } from '../terminal/format.ts'
 import { formatDiffStat, formatLeftOut } from '../session/format.ts'
 import { pickSession } from '../session/find-session.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { shownName } from '../session/format.ts'
+import { sessionArgument } from '../args/command.ts'
 
-export async function checkpoint(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'checkpoint',
+  group: 'Keep',
+  order: 10,
+  summary: 'save the working tree of a session now',
+  about: `The whole working tree is saved in git, untracked files included, ignored ones not,
+under refs/oneshot/NAME/ID. Your index, branch, stash and hooks are not touched. When
+nothing has changed since the last one, nothing is written.`,
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.json],
+  examples: [{ argv: ['checkpoint', 'fix-auth'], description: 'before you try something' }],
+  run: checkpoint,
+}
+
+async function checkpoint(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const { out } = screen
   const session = pickSession(context, args.positionals[0])

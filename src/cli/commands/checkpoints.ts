@@ -7,10 +7,25 @@ import type { Output } from '../terminal/output.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
 import { relativeTime } from '../terminal/format.ts'
 import { formatDiffStat, formatLeftOut } from '../session/format.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
 
-export async function checkpoints(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'checkpoints',
+  group: 'Keep',
+  order: 20,
+  summary: 'list the checkpoints of a session',
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.lines, OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
+  examples: [
+    { argv: ['checkpoints', 'fix-auth'], description: 'when, why, and how much had changed' },
+    { argv: ['checkpoints', '-n', '5'], description: 'the last five of this directory’s most recent session' },
+  ],
+  run: checkpoints,
+}
+
+async function checkpoints(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const { out, err } = screen
   const session = await findOwner(args.positionals[0], undefined, context)

@@ -10,10 +10,31 @@ import { toJson } from '../terminal/format.ts'
 import { findOrphans, findOrphansByName, removeOrphans } from '../checkpoints/find-saved.ts'
 import { pickSessions } from '../session/find-session.ts'
 import { shownName, stateLine } from '../session/format.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
 
-export async function clean(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'clean',
+  aliases: ['rm'],
+  group: 'Work',
+  order: 140,
+  summary: 'remove ended sessions and their logs',
+  about: `Your project files stay, and sessions that have not ended are not touched. Checkpoints
+stay in git unless you give --checkpoints.`,
+  arguments: [
+    { ...sessionArgument('ended'), isRepeated: true, summary: 'the sessions to remove; all ended ones unless given' },
+  ],
+  options: [OPTIONS.olderThan, OPTIONS.dropCheckpoints, OPTIONS.dryRun, OPTIONS.yes, OPTIONS.json],
+  examples: [
+    { argv: ['clean', '--older-than', '7d', '--dry-run'], description: 'see what would go' },
+    { argv: ['clean', '--yes'], description: 'remove all ended sessions without a question' },
+    { argv: ['clean', 'fix-auth'], description: 'remove one' },
+  ],
+  run: clean,
+}
+
+async function clean(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, home } = context
   const dropsCheckpoints = args.has(OPTIONS.dropCheckpoints)
   const orphans = dropsCheckpoints ? await findOrphansByName(args.positionals, context) : []

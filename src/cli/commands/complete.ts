@@ -2,15 +2,27 @@ import { loadChannels } from '../../api/config/channels.ts'
 import { readSessions } from '../../views/sessions.ts'
 import { completionCandidates } from '../args/completion-candidates.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
+import { textType } from '../args/value-types.ts'
+
+/** The completion scripts call this command at each press of the tab key. */
+export const command: Command = {
+  name: '__complete',
+  group: null,
+  summary: 'answer a completion script',
+  arguments: [{ valueType: textType('WORD'), summary: 'what was typed so far', isRepeated: true }],
+  options: [],
+  examples: [{ argv: ['__complete', '--', 'stop', 'fix'], description: 'sessions that begin with fix' }],
+  run: complete,
+}
 
 /** Answers a shell. A press of the tab key must never print an error into the half-typed line. */
-export async function complete(args: ParsedArgs, { screen, home, env }: CommandContext): Promise<number> {
+async function complete(args: ParsedArgs, { screen, home, env, commands }: CommandContext): Promise<number> {
   try {
     const entries = args.positionals.includes('notify') ? await loadChannels(env) : []
     const channels = entries.map(({ name, type }) => `${name}\t${type}`)
-    for (const text of completionCandidates(args.positionals, () => readSessions(home), channels))
-      screen.out.printLine(text)
+    const known = { commands, sessions: () => readSessions(home), channels }
+    for (const text of await completionCandidates(args.positionals, known)) screen.out.printLine(text)
   } catch {
     return 1
   }

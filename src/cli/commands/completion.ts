@@ -1,8 +1,29 @@
 import type { ParsedArgs } from '../args/parsed-args.ts'
-import type { CommandContext } from '../context.ts'
-import type { SHELLS } from '../definitions/setup.ts'
+import type { Command, CommandContext } from '../context.ts'
+import { choiceType } from '../args/value-types.ts'
 
-export async function completion(args: ParsedArgs, { screen }: CommandContext): Promise<number> {
+const SHELLS = ['bash', 'zsh', 'fish'] as const
+
+export const command: Command = {
+  name: 'completion',
+  group: 'Set-up',
+  order: 30,
+  summary: 'print a completion script for your shell',
+  arguments: [{ valueType: choiceType('SHELL', SHELLS), summary: SHELLS.join(', '), isRequired: true }],
+  options: [],
+  examples: [
+    {
+      argv: ['completion', 'bash'],
+      shell: '> ~/.local/share/bash-completion/completions/oneshot',
+      description: 'bash',
+    },
+    { argv: ['completion', 'zsh'], shell: '> ~/.zfunc/_oneshot', description: 'zsh; ~/.zfunc must be in fpath' },
+    { argv: ['completion', 'fish'], shell: '> ~/.config/fish/completions/oneshot.fish', description: 'fish' },
+  ],
+  run: completion,
+}
+
+async function completion(args: ParsedArgs, { screen }: CommandContext): Promise<number> {
   const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
   screen.out.printLine(scripts[args.positionals[0] as (typeof SHELLS)[number]].trim())
   return 0

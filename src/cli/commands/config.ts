@@ -10,10 +10,36 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import { renderTable } from '../terminal/table.ts'
-import { currentDirectory, type CommandContext } from '../context.ts'
+import { type Command, type CommandContext, currentDirectory } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { choiceType, textType } from '../args/value-types.ts'
 
-export async function config(args: ParsedArgs, { env, screen }: CommandContext): Promise<number> {
+const CONFIG_ACTIONS = ['list', 'get', 'set', 'unset', 'edit', 'path'] as const
+
+export const command: Command = {
+  name: 'config',
+  group: 'Set-up',
+  order: 10,
+  summary: 'show and change the configuration',
+  about: `Without an action it shows every key with its value and where that comes from. set and
+unset change your own file, edit opens it in $VISUAL or $EDITOR. See oneshot help config
+for the keys and the files.`,
+  arguments: [
+    { valueType: choiceType('ACTION', CONFIG_ACTIONS), summary: `${CONFIG_ACTIONS.join(', ')}; list unless given` },
+    { valueType: textType('KEY', 'config-keys'), summary: 'the key to get, set or unset' },
+    { valueType: textType('VALUE'), summary: 'its new value' },
+  ],
+  options: [OPTIONS.json],
+  examples: [
+    { argv: ['config'], description: 'all keys with their origin' },
+    { argv: ['config', 'get', 'agent'], description: 'one value' },
+    { argv: ['config', 'set', 'autonomy', 'edits'], description: 'in your own file' },
+    { argv: ['config', 'path'], description: 'the files that are read' },
+  ],
+  run: config,
+}
+
+async function config(args: ParsedArgs, { env, screen }: CommandContext): Promise<number> {
   const { out } = screen
   const [action = 'list', key, value] = args.positionals
   const isJson = args.has(OPTIONS.json)

@@ -9,12 +9,40 @@ import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Output } from '../terminal/output.ts'
 import { relativeTime } from '../terminal/format.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import type { DAEMON_ACTIONS } from '../definitions/supervisor.ts'
 import { readLastLines } from '../daemon/read-last-lines.ts'
+import { choiceType } from '../args/value-types.ts'
 
-export async function daemon(args: ParsedArgs, context: CommandContext): Promise<number> {
+const DAEMON_ACTIONS = ['start', 'stop', 'status', 'restart', 'log'] as const
+
+export const command: Command = {
+  name: 'daemon',
+  group: 'Supervisor',
+  order: 10,
+  summary: 'start, stop or inspect the supervisor',
+  about: `Commands start the supervisor when they need it. Stopping it stops no work: programs keep
+running unsupervised until the next command starts the supervisor again.
+
+With --no-resume it starts in safe mode: it supervises programs that are alive, and holds
+every other session until you resume it.
+
+Its log says what it decided about each session, and why.`,
+  arguments: [
+    { valueType: choiceType('ACTION', DAEMON_ACTIONS), summary: `${DAEMON_ACTIONS.join(', ')}; status unless given` },
+  ],
+  options: [OPTIONS.noResume, OPTIONS.lines, OPTIONS.followLog, OPTIONS.json],
+  examples: [
+    { argv: ['daemon', 'status', '--json'], description: 'its pid, epoch, version and start time' },
+    { argv: ['daemon', 'start', '--no-resume'], description: 'look first, before any work continues' },
+    { argv: ['daemon', 'restart'], description: 'work is not touched' },
+    { argv: ['daemon', 'log', '-n', '20'], description: 'what it noted last' },
+    { argv: ['daemon', 'log', '--follow', '--json'], description: 'all sessions, as it happens: one object a line' },
+  ],
+  run: daemon,
+}
+
+async function daemon(args: ParsedArgs, context: CommandContext): Promise<number> {
   const action = (args.positionals[0] ?? 'status') as (typeof DAEMON_ACTIONS)[number]
   return await ACTIONS[action](args, context)
 }

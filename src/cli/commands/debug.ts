@@ -5,13 +5,32 @@ import { type DebugReport, buildDebugReport } from '../../views/debug-report.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson, toJsonLine } from '../terminal/format.ts'
 import { pickSession } from '../session/find-session.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
+
+export const command: Command = {
+  name: 'debug',
+  group: 'Look',
+  order: 70,
+  summary: 'print the stored state of a session for a bug report',
+  about: `Prints the session’s record, the effects that wait in the outbox, its files with sizes and
+the records of its shims, and the last events (50 unless --lines says otherwise). It
+prints no prompt, no output and no environment, and hides secrets that it recognises;
+titles, paths and reasons are in it, so read it before you publish it.`,
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.lines, OPTIONS.json],
+  examples: [
+    { argv: ['debug', 'fix-auth'], description: 'everything that a bug report needs' },
+    { argv: ['debug', 'fix-auth', '--json'], shell: '> report.json', description: 'the same for a program' },
+  ],
+  run: debug,
+}
 
 const EVENTS = 50
 
 /** Prints everything that a bug report about one session needs. */
-export async function debug(args: ParsedArgs, context: CommandContext): Promise<number> {
+async function debug(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const { id, name } = pickSession(context, args.positionals[0])
   const count = args.value(OPTIONS.lines) ?? EVENTS

@@ -7,10 +7,33 @@ import type { ParsedArgs } from '../args/parsed-args.ts'
 import { type CheckpointOwner, findOwner } from '../checkpoints/select-checkpoint.ts'
 import { toJson } from '../terminal/format.ts'
 import { isCheckpointReference, selectCheckpoint } from '../checkpoints/select-checkpoint.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { checkpointArgument, sessionArgument } from '../args/command.ts'
 
-export async function diff(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'diff',
+  group: 'Keep',
+  order: 30,
+  summary: 'show what a session has changed',
+  about: `Compares the first checkpoint with the newest unless you name two others: by number, by
+first, last or now (now saves the working tree before it compares), or by seven or more
+characters of a commit.`,
+  arguments: [
+    sessionArgument('sessions'),
+    checkpointArgument('FROM', 'the one to compare with; first unless given'),
+    checkpointArgument('TO', 'the one to compare; last unless given'),
+  ],
+  options: [OPTIONS.stat, OPTIONS.json],
+  examples: [
+    { argv: ['diff', 'fix-auth'], description: 'all that it changed' },
+    { argv: ['diff', 'fix-auth', '3', '7', '--stat'], description: 'what happened between two checkpoints' },
+    { argv: ['diff', 'fix-auth', 'last', 'now'], description: 'what changed since the last one' },
+  ],
+  run: diff,
+}
+
+async function diff(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const { out, err } = screen
   const { name, from, to } = parseDiffArgs(args.positionals)

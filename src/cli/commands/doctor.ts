@@ -8,10 +8,25 @@ import type { Finding } from '../doctor/finding.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Paint } from '../terminal/colors.ts'
-import { currentDirectory, type CommandContext } from '../context.ts'
+import { type Command, type CommandContext, currentDirectory } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 
-export async function doctor(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'doctor',
+  group: 'Supervisor',
+  order: 30,
+  summary: 'check this machine for everything that oneshot needs',
+  about: 'Exits with 1 when a check fails. Nothing secret is printed.',
+  arguments: [],
+  options: [OPTIONS.fix, OPTIONS.json],
+  examples: [
+    { argv: ['doctor'], description: 'check' },
+    { argv: ['doctor', '--fix'], description: 'close the state folder to others, start the supervisor' },
+  ],
+  run: doctor,
+}
+
+async function doctor(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { out, err } = context.screen
   const findings = await runChecks(args, context)
   const failed = findings.filter(finding => finding.status === 'failure').length

@@ -8,10 +8,28 @@ import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson, toJsonLine } from '../terminal/format.ts'
 import type { Output } from '../terminal/output.ts'
 import { pickSession } from '../session/find-session.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
 
-export async function events(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'events',
+  group: 'Look',
+  order: 60,
+  summary: 'show everything that happened to a session, in order, with the evidence',
+  about: `Shows each attempt, how it ended and why, each wait and each message that was read. With
+--follow it shows events as they happen, until the session has ended; with --json as
+well, one object a line.`,
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.lines, OPTIONS.follow, OPTIONS.json],
+  examples: [
+    { argv: ['events', 'fix-auth'], description: 'why it is as it is' },
+    { argv: ['events', 'fix-auth', '--follow'], description: 'and what happens next' },
+  ],
+  run: events,
+}
+
+async function events(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const session = pickSession(context, args.positionals[0])
   const isJson = args.has(OPTIONS.json)

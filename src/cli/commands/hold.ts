@@ -7,10 +7,25 @@ import { pickSession } from '../session/find-session.ts'
 import { shownName, stateLine } from '../session/format.ts'
 import { ensureDaemonForStop } from '../session/stop-sessions.ts'
 import { waitForNoProcesses } from '../session/wait.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
 
-export async function hold(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'hold',
+  group: 'Work',
+  order: 70,
+  summary: 'pause a session until you resume it',
+  about: `The processes are ended as with stop, but the session does not end: it keeps its
+messages, its time limit is paused, and oneshot does not start it again, not even after
+a reboot, until you call oneshot resume.`,
+  arguments: [sessionArgument('live')],
+  options: [OPTIONS.json],
+  examples: [{ argv: ['hold', 'fix-auth'], description: 'pause it over the weekend' }],
+  run: hold,
+}
+
+async function hold(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const session = pickSession(context, args.positionals[0], isLive)
   if (!isLive(session))

@@ -6,10 +6,24 @@ import { confirmDefaultNo } from '../terminal/confirm.ts'
 import { toJson } from '../terminal/format.ts'
 import { stateLine } from '../session/format.ts'
 import { stopSessions } from '../session/stop-sessions.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 
-export async function killall(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'killall',
+  group: 'Work',
+  order: 120,
+  summary: 'stop all sessions',
+  arguments: [],
+  options: [OPTIONS.yes, OPTIONS.timeout, OPTIONS.json],
+  examples: [
+    { argv: ['killall'], description: 'list them and ask' },
+    { argv: ['killall', '--yes'], description: 'from a script' },
+  ],
+  run: killall,
+}
+
+async function killall(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, home } = context
   const { out, err } = screen
   const live = readSessions(home).filter(isLive)

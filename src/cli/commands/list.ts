@@ -9,10 +9,41 @@ import { relativeTime, toJson } from '../terminal/format.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
 import { colorState, shownName } from '../session/format.ts'
-import { type CommandContext, currentDirectory } from '../context.ts'
+import { type Command, type CommandContext, currentDirectory } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 
-export async function list(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'list',
+  aliases: ['ls', 'ps'],
+  group: 'Look',
+  order: 10,
+  summary: 'list all sessions, live ones first',
+  about: `The sessions that a loop has started are listed below it while they live; with --all
+those that have ended, too. With --json every session is printed. Sessions that share
+a name are shown with their ids, which every command takes instead of a name.`,
+  arguments: [],
+  options: [
+    OPTIONS.all,
+    OPTIONS.live,
+    OPTIONS.here,
+    OPTIONS.state,
+    OPTIONS.watchList,
+    OPTIONS.output,
+    OPTIONS.noHeaders,
+    OPTIONS.noTrunc,
+    OPTIONS.json,
+  ],
+  examples: [
+    { argv: ['list'], description: 'all of them' },
+    { argv: ['list', '--here', '--live'], description: 'live sessions of this directory' },
+    { argv: ['list', '-q', '--live'], description: 'names only, for scripts' },
+    { argv: ['list', '--state', 'failed'], description: 'only those that failed' },
+    { argv: ['list', '--json'], description: 'everything that is known, as an array' },
+  ],
+  run: list,
+}
+
+async function list(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, home } = context
   if (args.has(OPTIONS.watchList)) {
     const { redrawUntilInterrupted: watchList } = await import('../terminal/live-view.ts')

@@ -10,11 +10,28 @@ import type { ColorName } from '../terminal/colors.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
 import { relativeTime } from '../terminal/format.ts'
 import { pickSession } from '../session/find-session.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { shownName } from '../session/format.ts'
+import { sessionArgument } from '../args/command.ts'
 
-export async function messages(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'messages',
+  group: 'Look',
+  order: 80,
+  summary: 'show the messages of a session, and which of them the agent has read',
+  about: `Accepted: the message is on disk. Delivered: an attempt was started with it. Confirmed:
+it is in the agent’s own record of the conversation. Number 1 is the prompt.`,
+  arguments: [sessionArgument('agents', 'else this directory’s latest that has an agent')],
+  options: [OPTIONS.full, OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
+  examples: [
+    { argv: ['messages', 'fix-auth'], description: 'all of them' },
+    { argv: ['messages', 'fix-auth', '--full', '2'], description: 'one of them, as it was sent' },
+  ],
+  run: messages,
+}
+
+async function messages(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const { out, err } = screen
   const session = pickSession(context, args.positionals[0], takesMessages)

@@ -10,10 +10,34 @@ import { toJson } from '../terminal/format.ts'
 import type { Output } from '../terminal/output.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
 import { relativeTime } from '../terminal/format.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { choiceType, textType } from '../args/value-types.ts'
 
-export async function notify(args: ParsedArgs, context: CommandContext): Promise<number> {
+const NOTIFY_ACTIONS = ['list', 'test'] as const
+
+export const command: Command = {
+  name: 'notify',
+  group: 'Set-up',
+  order: 20,
+  summary: 'show and test notifications',
+  about: `Channels are tables in your own config file, such as [notify.phone]: desktop, bell, ntfy,
+telegram, slack, discord, webhook, email, openclaw, or any command. oneshot sends a
+notification when a session is done, failed, gave up, was stopped by a limit, waits for
+you, rests for a limit, or restarts too often. test exits with 1 when a channel fails.`,
+  arguments: [
+    { valueType: choiceType('ACTION', NOTIFY_ACTIONS), summary: `${NOTIFY_ACTIONS.join(', ')}; list unless given` },
+    { valueType: textType('CHANNEL', 'channels'), summary: 'the channel to test; all of them unless given' },
+  ],
+  options: [OPTIONS.json],
+  examples: [
+    { argv: ['notify'], description: 'the channels, what is pending and what failed' },
+    { argv: ['notify', 'test', 'phone'], description: 'send a test to one of them' },
+  ],
+  run: notify,
+}
+
+async function notify(args: ParsedArgs, context: CommandContext): Promise<number> {
   const [action = 'list', channel] = args.positionals
   if (action === 'test') return await testChannels(channel, args, context)
   if (channel !== undefined) throw refusal('usage', 'notify list takes no channel', `oneshot notify test ${channel}`)

@@ -11,16 +11,79 @@ import { assertRepository, chooseCheck, resolveListFile, requireOpenTasks } from
 import { findUnfinishedLoop } from '../loop/find-loop.ts'
 import { type LoopSummary, summaryLines } from '../loop/announce.ts'
 import { parseGuardedPaths } from '../loop/preflight.ts'
-import { checkLoopArgs, buildLoopRequest } from '../loop/loop-request.ts'
+import { buildLoopRequest, checkLoopArgs, LOOP_OPTIONS, WORKER_OPTIONS } from '../loop/loop-request.ts'
 import { presentLoop, startLoop } from '../loop/start-loop.ts'
 import { resolveDirectory, buildEnvironment, buildRunRequest } from '../run/run-request.ts'
 import { refuseFollowWithJson } from '../args/validate.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import type { Option } from '../args/command.ts'
-import { LOOP_ACTIONS, RALPH } from '../definitions/loops.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
+import { textType } from '../args/value-types.ts'
 
-export async function ralph(args: ParsedArgs, context: CommandContext): Promise<number> {
+const LOOP_ACTIONS = ['status', 'land', 'retry'] as const
+
+export const command: Command = {
+  name: 'ralph',
+  group: 'Work',
+  order: 20,
+  summary: 'work through a list of tasks, each with a fresh agent, and check the results',
+  about: `The list is a Markdown file with boxes (- [ ] …), a YAML file, or the project’s beads
+issues (oneshot ralph beads): the one that you name, else PRD, TASKS or TODO here.
+
+Each iteration gives one task to a fresh agent. The task is done when git shows work and
+the check passes: the one of --verify, else the project’s own tests, which are named at
+the start; --no-verify runs none. A box that was ticked without that is opened again.
+After the same failure three times the task is blocked, and the next one begins.
+
+Without --parallel the agents work here, one after the other. With --parallel several
+work at a time, each in its own worktree; finished tasks are merged into the loop’s own
+branch, and your checkout is not touched until --land or oneshot ralph land.
+
+  oneshot ralph status [NAME]   the board: every task, its state, tries and evidence
+  oneshot ralph land [NAME]     merge the loop’s branch into your checkout
+  oneshot ralph retry N [NAME]  try a blocked task again; --fresh without its earlier work
+
+A loop is a session like any other: stop, resume, follow, wait and attach work. --max-time
+and the budgets hold for the whole loop and have no default; --max-turns, --silence,
+--memory and the like hold for each iteration, and so does the config key max-time (5h).
+Arguments after -- go to the agents.`,
+  arguments: [
+    {
+      valueType: { ...textType('LIST', 'loops-or-files'), suggestions: LOOP_ACTIONS },
+      summary: 'a Markdown or YAML file with tasks; or: status, land, retry N',
+    },
+    sessionArgument('loops', 'else this directory’s latest loop'),
+    { valueType: textType('LOOP', 'loops'), summary: 'the loop, after retry N' },
+  ],
+  rest: { placeholder: 'ARGV...', summary: 'the agent’s own arguments' },
+  options: [
+    ...LOOP_OPTIONS,
+    OPTIONS.once,
+    OPTIONS.task,
+    ...WORKER_OPTIONS,
+    OPTIONS.watch,
+    OPTIONS.discardWork,
+    OPTIONS.squash,
+    OPTIONS.dryRun,
+  ],
+  examples: [
+    { argv: ['ralph'], description: 'use the list that is found here' },
+    {
+      argv: ['ralph', 'PRD.md', '--agent', 'codex', '--verify', 'npm test'],
+      description: 'choose list, agent and check',
+    },
+    { argv: ['ralph', 'PRD.md', '--parallel', '4', '--setup', 'npm ci'], description: 'four at a time, in worktrees' },
+    { argv: ['ralph', 'PRD.md', '--task', '3', '--once'], description: 'one iteration on one task' },
+    { argv: ['ralph', 'status', '--watch'], description: 'the board, as it changes' },
+    { argv: ['ralph', 'retry', '3', '--fresh'], description: 'try a blocked task again, from the start' },
+    { argv: ['ralph', 'land'], description: 'merge the finished tasks into your branch' },
+  ],
+  excessHint: 'name one list: oneshot ralph PRD.md',
+  run: ralph,
+}
+
+async function ralph(args: ParsedArgs, context: CommandContext): Promise<number> {
   const [word, name, third] = args.positionals
   const action = LOOP_ACTIONS.find(known => known === word)
   if (action === undefined) return startCommand(args, context)
@@ -28,7 +91,7 @@ export async function ralph(args: ParsedArgs, context: CommandContext): Promise<
     refuseUnusedOptions(args, action, [OPTIONS.discardWork, OPTIONS.json])
     return (await import('../loop/retry.ts')).retryCommand(args, context, { task: name, loop: third })
   }
-  if (third !== undefined) throw unexpectedArgument(RALPH, third)
+  if (third !== undefined) throw unexpectedArgument(command, third)
   if (action === 'status') {
     refuseUnusedOptions(args, action, [OPTIONS.watch, OPTIONS.json])
     return (await import('../loop/status.ts')).statusCommand(args, context, name)
@@ -44,10 +107,10 @@ async function startCommand(args: ParsedArgs, context: CommandContext): Promise<
   refuseUnusedOptions(
     args,
     'itself',
-    [...RALPH.options].filter(option => !ACTION_OPTIONS.includes(option)),
+    [...command.options].filter(option => !ACTION_OPTIONS.includes(option)),
   )
   const [word, extra] = args.positionals
-  if (extra !== undefined) throw unexpectedArgument(RALPH, extra)
+  if (extra !== undefined) throw unexpectedArgument(command, extra)
   const cwd = resolveDirectory(args)
   const config = await loadConfig({ env, cwd, overrides: args.values(OPTIONS.config) })
   const requestedList = resolveListFile(args, word, cwd)
@@ -95,7 +158,7 @@ const ACTION_OPTIONS: readonly Option<unknown>[] = [OPTIONS.watch, OPTIONS.disca
 
 /** Refuses an option that has no effect there, instead of ignoring it. */
 function refuseUnusedOptions(args: ParsedArgs, what: string, allowed: readonly Option<unknown>[]): void {
-  const option = RALPH.options.find(known => args.has(known) && !allowed.includes(known))
+  const option = command.options.find(known => args.has(known) && !allowed.includes(known))
   if (option === undefined) return
   const action = option === OPTIONS.watch ? 'status' : 'land'
   const hint = ACTION_OPTIONS.includes(option) ? `oneshot ralph ${action} --${option.name}` : 'leave it out'

@@ -6,11 +6,25 @@ import { toJson } from '../terminal/format.ts'
 import { pickSession } from '../session/find-session.ts'
 import { stateLine } from '../session/format.ts'
 import { waitForNoProcesses } from '../session/wait.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
+
+export const command: Command = {
+  name: 'restart',
+  group: 'Work',
+  order: 100,
+  summary: 'end a session’s process and start it again',
+  about: `An agent continues in the same conversation; a command is run again. A session that has
+ended is resumed, if it can be.`,
+  arguments: [sessionArgument('live')],
+  options: [OPTIONS.json],
+  examples: [{ argv: ['restart', 'fix-auth'], description: 'a fresh process, the same conversation' }],
+  run: restart,
+}
 
 /** Holds a live session until none of its processes is left, and resumes it. */
-export async function restart(args: ParsedArgs, context: CommandContext): Promise<number> {
+async function restart(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const session = pickSession(context, args.positionals[0], isLive)
   const client = await ensureDaemon(home)

@@ -11,10 +11,39 @@ import { confirmDefaultNo } from '../terminal/confirm.ts'
 import { toJson } from '../terminal/format.ts'
 import { relativeTime } from '../terminal/format.ts'
 import { isCheckpointReference, selectCheckpoint } from '../checkpoints/select-checkpoint.ts'
-import { currentDirectory, type CommandContext } from '../context.ts'
+import { type Command, type CommandContext, currentDirectory } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { checkpointArgument } from '../args/command.ts'
 
-export async function restore(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'restore',
+  group: 'Keep',
+  order: 40,
+  summary: 'restore a checkpoint: onto a new branch, into a new worktree, or here',
+  about: `NAME@7 is checkpoint 7 of a session, NAME its newest, 7 alone one of this directory’s
+most recent session. NAME@first, NAME@last and NAME@1a2b3c4, seven characters or more of
+a commit that oneshot checkpoints shows, name one, too.
+
+Without --here your working tree stays as it is. With --here oneshot saves the present
+files first, then writes and removes files until they are as they were; ignored files,
+your index and your branch stay.
+
+The session itself may be gone: restore also works after oneshot clean, and with --from
+REMOTE in a fresh clone.`,
+  arguments: [
+    { ...checkpointArgument('CHECKPOINT', 'NAME@N, NAME@first, NAME@last, NAME@COMMIT, NAME or N'), isRequired: true },
+  ],
+  options: [OPTIONS.branch, OPTIONS.worktree, OPTIONS.restoreHere, OPTIONS.from, OPTIONS.yes, OPTIONS.json],
+  examples: [
+    { argv: ['restore', 'fix-auth@7'], description: 'onto the branch oneshot/fix-auth-7' },
+    { argv: ['restore', 'fix-auth@7', '--worktree', '../before'], description: 'to look at beside the present' },
+    { argv: ['restore', 'fix-auth', '--from', 'origin'], description: 'in a fresh clone, from what was pushed' },
+    { argv: ['restore', 'fix-auth@1', '--here'], description: 'undo all that the session did' },
+  ],
+  run: restore,
+}
+
+async function restore(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const { out } = screen
   const isHere = args.has(OPTIONS.restoreHere)

@@ -19,8 +19,49 @@ import { previewLines } from '../resume/show-resume.ts'
 import { pickSession } from '../session/find-session.ts'
 import { stateLine } from '../session/format.ts'
 import { parseEnvChanges } from '../resume/from-remote.ts'
-import { currentDirectory, type CommandContext } from '../context.ts'
+import { type Command, type CommandContext, currentDirectory } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
+
+export const command: Command = {
+  name: 'resume',
+  group: 'Work',
+  order: 60,
+  summary: 'continue a session that was stopped, failed, rests or waits for you',
+  about: `The agent continues its own conversation where it was interrupted; messages that it has
+not read come next. Its time and its budget start again from zero. It keeps the
+environment it was started with, except for what --env changes. To give more work to a
+session that is done, send it a message.
+
+The command first says what it found and what it will do; --dry-run stops there. If a
+conversation cannot be continued, a new one gets the task, what git shows, the plan and
+the last words.
+
+On another machine, in a clone of the repository that checkpoints were pushed to,
+--from REMOTE fetches them and continues the session there. It shows the agent and the
+messages first, and asks you. The session has autonomy ask unless your own configuration
+says otherwise. oneshot claims the session on the remote, so that only one machine
+continues it; --take-over takes it from a machine that is lost.`,
+  arguments: [sessionArgument('resumable', 'else this directory’s latest that can be resumed')],
+  options: [
+    OPTIONS.envChange,
+    OPTIONS.movedTo,
+    OPTIONS.from,
+    OPTIONS.takeOver,
+    OPTIONS.yes,
+    OPTIONS.dryRun,
+    OPTIONS.follow,
+    OPTIONS.json,
+  ],
+  examples: [
+    { argv: ['resume'], description: 'this directory’s most recent one that can be resumed' },
+    { argv: ['resume', 'fix-auth', '--follow'], description: 'and see what it does' },
+    { argv: ['resume', 'fix-auth', '--dry-run'], description: 'what there is, and what would be done' },
+    { argv: ['resume', 'fix-auth', '--from', 'origin'], description: 'in a fresh clone, on another machine' },
+    { argv: ['resume', 'fix-auth', '--env', 'ANTHROPIC_API_KEY'], description: 'with the key that is set here now' },
+  ],
+  run: resume,
+}
 
 /** The parts that were missing and that the command restored. */
 interface ResumeResult {
@@ -29,7 +70,7 @@ interface ResumeResult {
   readonly work: boolean
 }
 
-export async function resume(args: ParsedArgs, context: CommandContext): Promise<number> {
+async function resume(args: ParsedArgs, context: CommandContext): Promise<number> {
   refuseFollowWithJson(args)
   const isRemoteDryRun = args.has(OPTIONS.from) && args.has(OPTIONS.dryRun)
   return isRemoteDryRun

@@ -18,10 +18,97 @@ import { noticeWhenSlow } from '../terminal/screen.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { refuseFollowWithJson } from '../args/validate.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { textType } from '../args/value-types.ts'
 
-export async function run(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'run',
+  group: 'Work',
+  order: 10,
+  summary: 'start work that outlives this terminal',
+  about: `With a prompt, an agent works on it, and arguments after -- go to the agent unchanged.
+Without a prompt, -- is followed by the command to run.
+
+The agent is the one named by --agent, else by ONESHOT_AGENT or a config file,
+else the first one found on PATH. A prompt never passes through a shell.
+
+An agent works without asking: it may change any file and run any command. With
+--autonomy edits it may change files, with --autonomy ask it may only look. Budgets and
+turns count over all attempts of the session.
+
+An agent that dies is restarted in its own conversation: at once, then after 2 s,
+doubling to 64 s; after ten restarts in ten minutes it gives up. One that shows no sign
+of life (no output, no CPU in any of its processes, no open tool call) counts as dead. A
+command is started again only with --restart on-failure. The pauses are config keys
+(oneshot help config), and -c restart-window=1h sets one for this session.
+
+In a git repository oneshot saves the working tree at the start, after edits, every five
+minutes and at the end, without touching your branch or index: see oneshot checkpoints.
+
+The command of --on-exit runs whenever the session has ended, whatever the outcome. Its
+environment (ONESHOT_OUTCOME and others) and, as JSON, its stdin describe the session.
+
+run returns at once. Piped, it prints only the session's name.`,
+  arguments: [{ valueType: textType('PROMPT'), summary: 'the task for the agent; - reads it from stdin' }],
+  rest: { placeholder: 'ARGV...', summary: 'a command, or after a prompt the agent’s own arguments' },
+  options: [
+    OPTIONS.agent,
+    OPTIONS.name,
+    OPTIONS.cwd,
+    OPTIONS.promptFile,
+    OPTIONS.tty,
+    OPTIONS.headless,
+    OPTIONS.env,
+    OPTIONS.autonomy,
+    OPTIONS.model,
+    OPTIONS.effort,
+    OPTIONS.maxTime,
+    OPTIONS.restart,
+    OPTIONS.maxRestarts,
+    OPTIONS.silence,
+    OPTIONS.limitWait,
+    OPTIONS.memory,
+    OPTIONS.maxOutput,
+    OPTIONS.checkpoints,
+    OPTIONS.push,
+    OPTIONS.pushUntracked,
+    OPTIONS.maxTurns,
+    OPTIONS.budgetUsd,
+    OPTIONS.budgetTokens,
+    OPTIONS.thread,
+    OPTIONS.verify,
+    OPTIONS.verifyGit,
+    OPTIONS.onExit,
+    OPTIONS.onExitShell,
+    OPTIONS.follow,
+    OPTIONS.json,
+  ],
+  examples: [
+    { argv: ['run', 'fix the flaky login test'], description: 'give a prompt to your agent' },
+    { argv: ['run', '--', 'pytest', 'tests/', '-v'], description: 'run any command' },
+    {
+      argv: ['run', '--agent', 'codex', '--name', 'fix-auth', '--prompt-file', 'task.md'],
+      description: 'choose agent and name',
+    },
+    {
+      argv: ['run', '--autonomy', 'edits', '--budget-usd', '5', 'tidy the docs'],
+      description: 'files only, and for five dollars at most',
+    },
+    {
+      argv: ['run', '--restart', 'on-failure', '--max-restarts', '3', '--', './deploy.sh'],
+      description: 'try a command again when it fails, three times at most',
+    },
+    { argv: ['run', 'tidy the docs', '--', '--add-dir', '../api'], description: 'pass arguments to the agent' },
+    { argv: ['run', '--on-exit', 'make deploy', 'fix the build'], description: 'run something when it has ended' },
+    { argv: ['run', '-'], shell: '< task.md', description: 'read the prompt from stdin' },
+    { argv: ['run', '--agent', 'demo', 'show me'], description: 'try it without an account' },
+  ],
+  excessHint: 'quote a prompt: oneshot run "fix the bug"; put a command after --: oneshot run -- pytest tests/',
+  run: run,
+}
+
+async function run(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { env, home, hooks, screen } = context
   const isFollowing = args.has(OPTIONS.follow)
   refuseFollowWithJson(args)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { parseArgs } from '../args/parse.ts'
+import { parseLine } from '../../../testkit/cli/commands.ts'
 import { makeEndedSessionView, makeSessionView } from '../../../testkit/views/session-view.ts'
 import type { CommandContext } from '../context.ts'
 import { deliveryNotice, parseMessageArgs, readMessage } from './send.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'
 
 const sessions = [makeSessionView({ id: 'a1', task: 'fix-auth' })]
-const parts = (...argv: string[]) => parseMessageArgs(parseArgs(['send', ...argv]), sessions)
+const parts = (...argv: string[]) => parseMessageArgs(parseLine(['send', ...argv]), sessions)
 
 test.each([
   [['now add tests'], { name: undefined, source: undefined, place: 0 }],
@@ -37,7 +37,7 @@ test.each([[[]], [['fix-auth', 'text', '--file', 'a.md']], [['-', '--file', 'a.m
 test('readMessage refuses a blank message', async () => {
   const argv = ['send', 'fix-auth', ' \n']
   const context = { argv } as unknown as CommandContext
-  const args = parseArgs(argv)
+  const args = parseLine(argv)
   await expect(readMessage(parseMessageArgs(args, sessions), args, context)).rejects.toMatchObject({
     code: 'message-empty',
     message: 'the message is empty',

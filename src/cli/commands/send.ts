@@ -12,15 +12,46 @@ import { relativeTime, toJson } from '../terminal/format.ts'
 import { refuseFollowWithJson } from '../args/validate.ts'
 import { followSession } from '../session/follow-session.ts'
 import { chooseSession } from '../session/find-session.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { isBlankText, readText, sourceName } from '../args/read-text.ts'
 import { argumentBytes } from '../args/raw-arguments.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import type { Instant } from '../../lib/time.ts'
+import { sessionArgument } from '../args/command.ts'
+import { textType } from '../args/value-types.ts'
 
-export async function send(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'send',
+  group: 'Work',
+  order: 40,
+  summary: 'send the agent a message',
+  about: `The message is on disk when this returns, and is never lost or read twice. The agent
+reads it in its own conversation as soon as its current turn is over. A message to a
+session that has ended starts it again. Piped, only the message’s number is printed.
+
+With one argument, the argument is the text, for this directory’s most recent session.`,
+  arguments: [
+    sessionArgument('agents', 'else this directory’s latest that has an agent'),
+    { valueType: textType('TEXT'), summary: 'the message; - reads it from stdin' },
+  ],
+  options: [OPTIONS.file, OPTIONS.follow, OPTIONS.json],
+  examples: [
+    { argv: ['send', 'now add tests'], description: 'to this directory’s most recent session' },
+    { argv: ['send', 'fix-auth', 'leave the schema as it is'], description: 'to a certain one' },
+    { argv: ['send', 'fix-auth', '--file', 'review.md'], description: 'from a file' },
+    {
+      argv: ['send', 'fix-auth', '-', '--follow'],
+      shell: '< review.md',
+      description: 'from stdin, and see what it does',
+    },
+  ],
+  excessHint: 'quote the text: oneshot send fix-auth "now add tests"',
+  run: send,
+}
+
+async function send(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, home } = context
   refuseFollowWithJson(args)
   const sessions = readSessions(home)

@@ -19,10 +19,26 @@ import { checkOutputLines } from '../session/check-output.ts'
 import { exitStatusFor } from '../session/format.ts'
 import { pickSession } from '../session/find-session.ts'
 import { stateLine } from '../session/format.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
 
-export async function status(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'status',
+  group: 'Look',
+  order: 20,
+  summary: 'show how a session is doing, and why',
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.field, OPTIONS.exitStatus, OPTIONS.json],
+  examples: [
+    { argv: ['status', 'fix-auth', '--field', 'pid'], description: 'one value, for scripts' },
+    { argv: ['status'], description: 'this directory’s most recent session' },
+    { argv: ['status', 'fix-auth', '--json'], description: 'one object' },
+  ],
+  run: status,
+}
+
+async function status(args: ParsedArgs, context: CommandContext): Promise<number> {
   const session = pickSession(context, args.positionals[0])
   const { home, screen } = context
   const { out, err } = screen

@@ -6,10 +6,29 @@ import { pickSession, pickSessions } from '../session/find-session.ts'
 import { stateLine } from '../session/format.ts'
 import { stopSessions } from '../session/stop-sessions.ts'
 import { waitForCheckpoint } from '../session/wait.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
 
-export async function stop(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'stop',
+  aliases: ['kill'],
+  group: 'Work',
+  order: 90,
+  summary: 'stop sessions and everything they started',
+  about: `A session is interrupted first, then terminated, then killed, with its whole process
+tree. --now kills it at once. Its output is kept: see oneshot log.`,
+  arguments: [{ ...sessionArgument('live'), isRepeated: true }],
+  options: [OPTIONS.now, OPTIONS.noWait, OPTIONS.timeout, OPTIONS.json],
+  examples: [
+    { argv: ['stop', 'fix-auth', 'docs'], description: 'stop two' },
+    { argv: ['stop', 'fix-auth'], description: 'stop it and wait until all its processes have ended' },
+    { argv: ['stop', 'fix-auth', '--no-wait'], description: 'only ask for it' },
+  ],
+  run: stop,
+}
+
+async function stop(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen } = context
   const selected =
     args.positionals.length === 0 ? [pickSession(context, undefined)] : pickSessions(context, args.positionals)

@@ -11,14 +11,44 @@ import type { Output } from '../terminal/output.ts'
 import type { ColorName } from '../terminal/colors.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
 import { chooseSession } from '../session/find-session.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { shownName } from '../session/format.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
-import { TASK_ACTIONS } from '../definitions/messages.ts'
+import { sessionArgument } from '../args/command.ts'
+import { textType } from '../args/value-types.ts'
 
-export async function tasks(args: ParsedArgs, context: CommandContext): Promise<number> {
+const TASK_ACTIONS = ['add', 'done', 'doing', 'open'] as const
+
+export const command: Command = {
+  name: 'tasks',
+  group: 'Work',
+  order: 50,
+  summary: 'show and change the task list of a session',
+  about: `The list holds the agent’s own plan and the tasks that you add. If the agent has to begin
+a new conversation, oneshot gives it the open tasks. Inside a session the command works on
+that session’s list, so an agent can use it, too. With beads = true in your config it also
+shows the issues that are ready, and closes an issue when a task with its id is done.`,
+  arguments: [
+    sessionArgument('sessions', 'else the one we are in, or this directory’s latest', TASK_ACTIONS),
+    {
+      valueType: { ...textType('ACTION'), choices: TASK_ACTIONS },
+      summary: `${TASK_ACTIONS.join(', ')}; a list unless given`,
+    },
+    { valueType: textType('WORD'), summary: 'add: the title; otherwise the ids of tasks', isRepeated: true },
+  ],
+  options: [OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
+  examples: [
+    { argv: ['tasks'], description: 'the list of this directory’s most recent session' },
+    { argv: ['tasks', 'fix-auth', 'add', 'write the tests'], description: 'one more; its id is printed' },
+    { argv: ['tasks', 'fix-auth', 'done', 'u1'], description: 'tick it off' },
+    { argv: ['tasks', 'done', 'bd-a1b2'], description: 'by an agent, in its own session; closes the issue, too' },
+  ],
+  run: tasks,
+}
+
+async function tasks(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { name, request } = parseTasksArgs(args.positionals)
   const session = findTargetSession(name, context)
   if (request !== undefined) return await changeTasks(session, request, args, context)

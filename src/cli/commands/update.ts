@@ -3,15 +3,31 @@ import path from 'node:path'
 import { findDaemon, startDaemon, stopDaemon } from '../daemon/ensure-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { checkClone, updateClone } from '../update/clone.ts'
 import { checkNpm, updateNpm } from '../update/npm.ts'
 import { packageRoot } from '../update/npm.ts'
 import { VERSION } from '../../lib/version.ts'
 
+export const command: Command = {
+  name: 'update',
+  group: 'Supervisor',
+  order: 40,
+  summary: 'install the newest version; running work is not touched',
+  about: `A clone is fast-forwarded and rebuilt; an npm installation is updated by npm. Then the
+supervisor is restarted. Running work is not touched.`,
+  arguments: [],
+  options: [OPTIONS.check, OPTIONS.json],
+  examples: [
+    { argv: ['update', '--check'], description: 'is there something new?' },
+    { argv: ['update'], description: 'install it' },
+  ],
+  run: update,
+}
+
 /** Loads every needed module before it begins, because the update replaces the files of this program. */
-export async function update(args: ParsedArgs, { screen, home }: CommandContext): Promise<number> {
+async function update(args: ParsedArgs, { screen, home }: CommandContext): Promise<number> {
   const { out, err } = screen
   const root = packageRoot()
   const isClone = fs.existsSync(path.join(root, '.git'))

@@ -12,7 +12,7 @@ import type { ParsedArgs } from '../args/parsed-args.ts'
 import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
 import { toJson } from '../terminal/format.ts'
 import { waitForCheckpoint } from '../session/wait.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import type { ColorName, Paint } from '../terminal/colors.ts'
@@ -22,6 +22,27 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { Duration } from '../../lib/time.ts'
 import { projectChecks } from '../../world/checks/project-checks.ts'
 import { sessionFolder } from '../../state/session-folder.ts'
+import { sessionArgument } from '../args/command.ts'
+
+export const command: Command = {
+  name: 'verify',
+  group: 'Look',
+  order: 30,
+  summary: 'check whether the work of a session is proven',
+  about: `Looks at what git shows since the session began (commits, files, uncommitted changes), how
+the session ended, what it said, and whether the project passes its own check: npm test,
+pytest, cargo test, go test or make test. The command names the check before it runs it,
+in the session’s directory. Exits with 0 when the work is proven, with 1 when it is
+refuted, with 3 when it is neither.`,
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.checkLine, OPTIONS.noCheck, OPTIONS.checkLimit, OPTIONS.json],
+  examples: [
+    { argv: ['verify'], description: 'this directory’s most recent session' },
+    { argv: ['verify', 'fix-auth', '--check', 'npm run lint && npm test'], description: 'by a check of your own' },
+    { argv: ['verify', 'fix-auth', '--no-check', '--json'], description: 'only what git and its record show' },
+  ],
+  run: verify,
+}
 
 const VERDICT_EXIT_CODES: { readonly [V in VerificationView['verdict']]: number } = {
   proven: 0,
@@ -29,7 +50,7 @@ const VERDICT_EXIT_CODES: { readonly [V in VerificationView['verdict']]: number 
   'not-proven': 3,
 }
 
-export async function verify(args: ParsedArgs, context: CommandContext): Promise<number> {
+async function verify(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, env } = context
   const session = pickSession(context, args.positionals[0])
   const choice = chooseCheck(args, session.cwd, env, readRequestedCheck(context.home, session.id))

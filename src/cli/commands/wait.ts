@@ -10,10 +10,28 @@ import { exitStatusFor } from '../session/format.ts'
 import { pickSessions } from '../session/find-session.ts'
 import { stateLine } from '../session/format.ts'
 import { waitForEnd } from '../session/wait.ts'
-import type { CommandContext } from '../context.ts'
+import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { sessionArgument } from '../args/command.ts'
 
-export async function wait(args: ParsedArgs, context: CommandContext): Promise<number> {
+export const command: Command = {
+  name: 'wait',
+  group: 'Work',
+  order: 130,
+  summary: 'wait until sessions have ended, and exit with their outcome',
+  about: `Exits with 0 when the work is done, otherwise with the program's exit code, 128 plus
+the signal's number, or 1. With several names the first that is not 0 counts.
+Ctrl-C ends this command, never the work.`,
+  arguments: [{ ...sessionArgument('sessions'), isRepeated: true }],
+  options: [OPTIONS.timeout, OPTIONS.json],
+  examples: [
+    { argv: ['wait', 'fix-auth'], shell: '&& git push', description: 'push only when it is done' },
+    { argv: ['wait', 'fix-auth', 'docs', '--timeout', '2h'], description: 'wait for two, but not for ever' },
+  ],
+  run: wait,
+}
+
+async function wait(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, home } = context
   const sessions = pickSessions(context, args.positionals)
   if (sessions.some(isLive)) await ensureDaemon(home) // Only the supervisor records the end.

@@ -2,18 +2,19 @@ import { expect, test } from 'vitest'
 import { exitCodeOf, PROBLEMS } from '../../api/contract/problems.ts'
 import { reference } from './reference.ts'
 import { makePaint } from '../terminal/colors.ts'
-import { COMMANDS, findCommand } from '../definitions/commands.ts'
+import { commandNamed, COMMANDS } from '../../../testkit/cli/commands.ts'
+import { COMMAND_INDEX } from '../command-index.ts'
 import { GLOBAL_OPTIONS } from '../args/options.ts'
 import { EXIT_CODES } from './texts.ts'
 import { wrapHelp } from './layout.ts'
-import { renderHelp } from './command-help.ts'
+import { renderHelp, renderOverview } from './command-help.ts'
 import { TOPICS } from './topics.ts'
 
 const plain = makePaint(false)
 const shown = COMMANDS.filter(command => command.group !== null)
 
 test('help on a command shows examples first, then usage, arguments and options', () => {
-  expect(renderHelp(findCommand('wait') ?? null, plain)).toMatchInlineSnapshot(`
+  expect(renderHelp(commandNamed('wait'), plain)).toMatchInlineSnapshot(`
     "oneshot wait: wait until sessions have ended, and exit with their outcome
 
     Examples:
@@ -46,8 +47,8 @@ test('help on a command shows examples first, then usage, arguments and options'
   `)
 })
 
-test('the overview names every command and topic', () => {
-  const text = renderHelp(null, plain)
+test('the overview names every command and topic', async () => {
+  const text = await renderOverview(COMMAND_INDEX, plain)
   for (const { name, summary } of shown)
     expect(text).toMatch(new RegExp(`^  ${name}[, ].*${summary.slice(0, 20)}`, 'm'))
   for (const { name } of TOPICS) expect(text).toContain(`help ${name}`)
@@ -62,9 +63,9 @@ test.each(shown.map(command => [command.name, command] as const))(
   },
 )
 
-test.each([40, 80])('help fits a terminal of %i columns and loses no word', width => {
+test.each([40, 80])('help fits a terminal of %i columns and loses no word', async width => {
   for (const paint of [plain, makePaint(true)]) {
-    const texts = [null, ...shown].map(command => renderHelp(command, paint))
+    const texts = [await renderOverview(COMMAND_INDEX, paint), ...shown.map(command => renderHelp(command, paint))]
     for (const text of [...texts, ...TOPICS.map(topic => topic.render(paint))]) {
       const fitted = wrapHelp(text, width)
       expect(fitted.split(/\s+/)).toEqual(text.split(/\s+/))
@@ -96,7 +97,7 @@ test('help explains every exit code of a refusal', () => {
 })
 
 test('the reference contains every command, option, variable and key', () => {
-  const text = reference()
+  const text = reference(COMMANDS)
   for (const { name, options } of shown) {
     expect(text).toContain(`### \`${name}\``)
     for (const option of options) expect(text).toContain(`--${option.name}`)

@@ -1,24 +1,20 @@
 import type { Paint } from '../terminal/colors.ts'
-import { type Command, GROUPS } from '../args/command.ts'
-import { COMMANDS } from '../definitions/commands.ts'
+import { type CommandDefinition, type CommandHeader, findCommand, GROUPS } from '../args/command.ts'
 import { GLOBAL_OPTIONS } from '../args/options.ts'
-import { RUN } from '../definitions/sessions.ts'
 import { exampleLine, describeOption, twoColumns, section, usageLine } from './layout.ts'
 import { TOPICS } from './topics.ts'
+import type { CommandEntry } from '../context.ts'
 
-/** Renders help on a command, or the overview without one. */
-export function renderHelp(command: Command | null, paint: Paint): string {
-  return (command === null ? overview(paint) : commandHelp(command, paint)).join('\n\n')
-}
-
-function overview(paint: Paint): string[] {
+/** Renders the overview: all commands, and two examples of `run`. */
+export async function renderOverview(commands: readonly CommandEntry[], paint: Paint): Promise<string> {
+  const run = await findCommand(commands, 'run')?.load()
   const groups = GROUPS.map(group => {
-    const members = COMMANDS.filter(command => command.group === group)
+    const members = commands.filter(command => command.group === group)
     return section(group, twoColumns(members.map(describeCommand), paint), paint)
   })
   return [
     'oneshot runs coding agents and commands so that the work outlives the terminal.',
-    section('Examples', RUN.examples.slice(0, 2).map(exampleLine), paint),
+    section('Examples', (run?.examples ?? []).slice(0, 2).map(exampleLine), paint),
     ...groups,
     section(
       'Topics',
@@ -30,14 +26,15 @@ function overview(paint: Paint): string[] {
     ),
     section('Options everywhere', twoColumns(GLOBAL_OPTIONS.map(describeOption), paint), paint),
     'oneshot help COMMAND shows more. Without a NAME, commands use this directory’s most recent session.',
-  ]
+  ].join('\n\n')
 }
 
-function describeCommand({ name, aliases = [], summary }: Command): { name: string; summary: string } {
+function describeCommand({ name, aliases = [], summary }: CommandHeader): { name: string; summary: string } {
   return { name: [name, ...aliases].join(', '), summary }
 }
 
-function commandHelp(command: Command, paint: Paint): string[] {
+/** Renders help on a command. */
+export function renderHelp(command: CommandDefinition, paint: Paint): string {
   const aliasNote = command.aliases === undefined ? '' : ` (also: ${command.aliases.join(', ')})`
   const examples = command.examples.flatMap(example => [paint.dim(`# ${example.description}`), exampleLine(example)])
   const parts = command.arguments.map(({ valueType, summary }) => ({ name: valueType.placeholder, summary }))
@@ -52,5 +49,5 @@ function commandHelp(command: Command, paint: Paint): string[] {
       : [section('Options', twoColumns(command.options.map(describeOption), paint), paint)]),
     section('Options everywhere', twoColumns(GLOBAL_OPTIONS.map(describeOption), paint), paint),
     ...(command.about === undefined ? [] : [command.about]),
-  ]
+  ].join('\n\n')
 }

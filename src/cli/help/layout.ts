@@ -1,6 +1,6 @@
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import type { Paint } from '../terminal/colors.ts'
-import { type Argument, type Command, type Example, type Option, isFlag } from '../args/command.ts'
+import { type Argument, type CommandDefinition, type Example, type Option, isFlag } from '../args/command.ts'
 import type { HelpEntry } from './texts.ts'
 import { displayWidth } from '../../lib/text/display-width.ts'
 
@@ -29,7 +29,7 @@ function valuePlaceholder({ valueType }: Option<unknown>): string {
 }
 
 /** Returns `oneshot run [options] [PROMPT] [-- ARGV...]`. */
-export function usageLine(command: Command): string {
+export function usageLine(command: CommandDefinition): string {
   const rest = command.rest === undefined ? [] : [`[-- ${command.rest.placeholder}]`]
   return ['oneshot', command.name, '[options]', ...command.arguments.map(argumentUsage), ...rest].join(' ')
 }

@@ -2,19 +2,18 @@ import { KEY_NAMES, KEYS } from '../../api/config/keys.ts'
 import { CONFIG_FILES, ENVIRONMENT, EXIT_CODE_NOTE, EXIT_CODES, type HelpEntry } from './texts.ts'
 import { exampleLine, describeOption, usageLine } from './layout.ts'
 import { defaultText } from './topics.ts'
-import { type Command, GROUPS } from '../args/command.ts'
-import { COMMANDS } from '../definitions/commands.ts'
+import { type CommandDefinition, GROUPS } from '../args/command.ts'
 import { GLOBAL_OPTIONS } from '../args/options.ts'
 
 /** Renders the whole command line as Markdown, for docs/reference.md. */
-export function reference(): string {
+export function reference(commands: readonly CommandDefinition[]): string {
   const groups = GROUPS.flatMap(group => [
     `## ${group}`,
-    ...COMMANDS.filter(command => command.group === group).flatMap(describeCommand),
+    ...commands.filter(command => command.group === group).flatMap(describeCommand),
   ])
   const parts = [
     '# Reference',
-    'Generated from the command table by `npm run docs`. Do not edit.',
+    'Generated from the commands by `npm run docs`. Do not edit.',
     ...groups,
     '## Options everywhere',
     markdownTable(['Option', 'Meaning'], GLOBAL_OPTIONS.map(describeOption)),
@@ -30,7 +29,7 @@ export function reference(): string {
   return `${parts.join('\n\n')}\n`
 }
 
-function describeCommand(command: Command): string[] {
+function describeCommand(command: CommandDefinition): string[] {
   const aliases = command.aliases?.map(alias => ` · \`${alias}\``).join('') ?? ''
   const parts = command.arguments.map(({ valueType, summary }) => ({ name: valueType.placeholder, summary }))
   if (command.rest !== undefined) parts.push({ name: `-- ${command.rest.placeholder}`, summary: command.rest.summary })

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { loadConfig } from '../../api/config/load-config.ts'
 import type { LoopRequest } from '../../api/contract/loop.ts'
 import type { RunRequest } from '../../api/contract/requests.ts'
-import { parseArgs } from '../args/parse.ts'
+import { parseLine } from '../../../testkit/cli/commands.ts'
 import { buildRunRequest } from '../run/run-request.ts'
 import type { CommandContext } from '../context.ts'
 import { buildLoopRequest } from './loop-request.ts'
 
 async function buildFromArgs(...argv: string[]): Promise<{ request: RunRequest; spec: LoopRequest }> {
   const words = ['ralph', '--agent', 'demo', ...argv]
-  const args = parseArgs(words)
+  const args = parseLine(words)
   const context = { argv: words, env: {} } as unknown as CommandContext
   const config = await loadConfig({ env: { XDG_CONFIG_HOME: '/nowhere' }, cwd: '/', overrides: [] })
   const worker = buildRunRequest(args, context, { config, cwd: '/p', prompt: Buffer.from('work through PRD.md') })

@@ -17,6 +17,49 @@ const DEFAULT_RETRIES = 3
 /** Delays in milliseconds. A restart of our own program costs nothing, and its workers continue meanwhile. */
 const LOOP_RESTART_POLICY = { limit: 20, nextDelay: 500, maxDelay: 10_000 } as const
 
+/** Options of the loop's workers. */
+export const WORKER_OPTIONS = [
+  OPTIONS.agent,
+  OPTIONS.model,
+  OPTIONS.effort,
+  OPTIONS.autonomy,
+  OPTIONS.maxTurns,
+  OPTIONS.maxRestarts,
+  OPTIONS.silence,
+  OPTIONS.limitWait,
+  OPTIONS.memory,
+  OPTIONS.maxOutput,
+  OPTIONS.checkpoints,
+  OPTIONS.push,
+  OPTIONS.pushUntracked,
+] as const
+
+/** Options of the loop as a whole. */
+export const LOOP_OPTIONS = [
+  OPTIONS.prd,
+  OPTIONS.verify,
+  OPTIONS.noVerify,
+  OPTIONS.checkLimit,
+  OPTIONS.protect,
+  OPTIONS.allow,
+  OPTIONS.setup,
+  OPTIONS.retries,
+  OPTIONS.maxIterations,
+  OPTIONS.maxAdded,
+  OPTIONS.parallel,
+  OPTIONS.land,
+  OPTIONS.name,
+  OPTIONS.cwd,
+  OPTIONS.env,
+  OPTIONS.loopMaxTime,
+  OPTIONS.budgetUsd,
+  OPTIONS.budgetTokens,
+  OPTIONS.onExit,
+  OPTIONS.onExitShell,
+  OPTIONS.follow,
+  OPTIONS.json,
+] as const
+
 /** The differences between loops that are not on their command lines. */
 export interface LoopOptions {
   readonly kind: 'ralph' | 'build'

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../api/config/load-config.ts'
-import { parseArgs } from '../args/parse.ts'
+import { parseLine } from '../../../testkit/cli/commands.ts'
 import type { CommandContext } from '../context.ts'
 import { refuseUnsupervisedOptions } from './agent-options.ts'
 import { readPrompt } from '../args/read-text.ts'
@@ -22,7 +22,7 @@ beforeAll(() => {
 afterAll(() => fs.rmSync(folder, { recursive: true }))
 
 async function request(argv: string[], env: NodeJS.ProcessEnv = {}) {
-  const args = parseArgs(['run', ...argv])
+  const args = parseLine(['run', ...argv])
   const context = { argv: ['run', ...argv], env: { PATH: folder, ...env } } as unknown as CommandContext
   const cwd = resolveDirectory(args)
   const config = await loadConfig({ env: { XDG_CONFIG_HOME: folder, ...env }, cwd, overrides: [] })

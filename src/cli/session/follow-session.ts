@@ -13,6 +13,9 @@ import type { Output } from '../terminal/output.ts'
 import { resolveTime } from '../args/value-types.ts'
 import { OPTIONS } from '../args/options.ts'
 
+/** The options of `log` and `follow` that choose lines. */
+export const LOG_OPTIONS = [OPTIONS.lines, OPTIONS.tail, OPTIONS.since, OPTIONS.raw, OPTIONS.attempt] as const
+
 /** Shows a session's output until it has ended, and returns the exit code. */
 export async function followSession(
   { screen, home }: CommandContext,
