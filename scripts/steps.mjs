@@ -1,11 +1,13 @@
-// Runs the named steps in order and stops at the first that fails; prints only the output of failed steps.
-import { spawnSync } from 'node:child_process'
+// The steps of the checks and test runs. A step prints its duration, and its output only if it fails.
+import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const bin = name => path.join(root, 'node_modules', '.bin', name)
+
+const CHAOS = [process.execPath, path.join(root, 'scripts', 'chaos.mjs'), '--seed', '1']
 
 const STEPS = {
   format: [bin('biome'), 'format', '--log-level=error', '.'],
@@ -14,9 +16,16 @@ const STEPS = {
   walls: [bin('depcruise'), '--config', '.dependency-cruiser.cjs', 'src', 'test', 'testkit'],
   unused: [bin('knip'), '--no-progress'],
   build: [process.execPath, path.join(root, 'scripts', 'build.mjs')],
-  loops: [process.execPath, path.join(root, 'scripts', 'chaos.mjs'), '--loops', '--rounds', '4', '--seed', '1'],
-  chaos: [process.execPath, path.join(root, 'scripts', 'chaos.mjs'), '--kills', '200', '--seed', '1'],
+  'short chaos': [...CHAOS, '--kills', '20'],
+  chaos: [...CHAOS, '--kills', '200'],
+  loops: [...CHAOS, '--loops', '--rounds', '4'],
 }
+
+/** Checks that read the sources and run nothing. */
+export const STATIC_STEPS = ['format', 'types', 'lint', 'walls', 'unused']
+
+/** The tag of the cases that `npm run test:all` runs and `npm test` leaves out. */
+const EXTENDED = 'extended'
 
 /** Installs the dependencies if they are missing or older than the lock file. */
 export function install() {
@@ -28,10 +37,33 @@ export function install() {
   fs.utimesSync(stamp, new Date(), new Date())
 }
 
-export function step(name) {
+/** Runs these steps one after the other; ends this program with exit code 1 if one fails. */
+export async function runSteps(names) {
+  for (const name of names) {
+    const failure = await step(name)
+    if (failure === undefined) continue
+    process.stderr.write(failure)
+    process.exit(1)
+  }
+}
+
+/** Runs a step and returns its output if it fails. */
+export async function step(name) {
   const begun = Date.now()
-  run(STEPS[name], name)
-  console.log(`${name.padEnd(8)} ok  ${((Date.now() - begun) / 1000).toFixed(1)} s`)
+  const [program, ...args] = STEPS[name]
+  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const chunks = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => chunks.push(chunk))
+  const code = await new Promise(resolve => {
+    child.on('error', cause => {
+      chunks.push(Buffer.from(`${cause.message}\n`))
+      resolve(null)
+    })
+    child.on('close', resolve)
+  })
+  const seconds = ((Date.now() - begun) / 1000).toFixed(1)
+  console.log(`${name.padEnd(11)} ${code === 0 ? 'ok' : 'FAILED'}  ${seconds} s`)
+  return code === 0 ? undefined : `${Buffer.concat(chunks).toString()}\n${name} failed\n`
 }
 
 /** A few files may fail because the machine is busy. More than that is a defect of the change. */
@@ -40,14 +72,15 @@ const MOST_AGAIN = 4
 /**
  * Runs vitest and returns the numbers of passed and failed tests. Files with a failed test run once more, one at a
  * time, and the second result counts. The output names every such test: the test, or the code behind it, has a race
- * that somebody must fix.
+ * that somebody must fix. With `isShort`, vitest leaves out the extended cases.
  */
-export function vitest(projects, filters = [], env = process.env) {
-  const first = runVitest(projects, filters, env)
+export async function vitest(projects, filters = [], { env = process.env, isShort = false } = {}) {
+  const options = isShort ? [`--tags-filter=!${EXTENDED}`] : []
+  const first = await runVitest(projects, [...filters, ...options], env)
   const files = [...new Set(first.failures.map(({ file }) => file))]
   if (files.length === 0 || files.length > MOST_AGAIN || first.failures.length < first.failed) return first
   console.log(`\n${first.failed} failed; running ${files.length} of the files again, alone`)
-  const second = runVitest(projects, [...files, '--maxWorkers=1'], env)
+  const second = await runVitest(projects, [...files, ...options, '--maxWorkers=1'], env)
   const isStillFailing = title => second.failures.some(failure => failure.title === title)
   const recovered = first.failures.filter(({ title }) => !isStillFailing(title))
   for (const { title } of recovered) console.log(`FLAKY: failed in the whole run, passed alone: ${title}`)
@@ -55,29 +88,45 @@ export function vitest(projects, filters = [], env = process.env) {
   return { ...first, failed, passed: first.passed + first.failed - failed, failures: second.failures }
 }
 
-function runVitest(projects, filters, env) {
-  const report = path.join(root, 'node_modules', `.vitest-report-${process.pid}.json`)
+/** Prints the numbers of a test run, and sets the exit code of this program. */
+export function report({ passed, failed, skipped, extended }, isSuccess = true) {
+  if (extended > 0) console.log(`${extended} extended cases run only in npm run test:all`)
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+  process.exitCode = isSuccess && failed === 0 && passed > 0 ? 0 : 1
+}
+
+async function runVitest(projects, filters, env) {
+  const file = path.join(root, 'node_modules', `.vitest-report-${process.pid}.json`)
   const args = ['run', ...projects.flatMap(project => ['--project', project]), '--reporter=default', '--reporter=json']
-  const options = { cwd: root, stdio: 'inherit', env }
-  const { status } = spawnSync(bin('vitest'), [...args, `--outputFile=${report}`, ...filters], options)
-  const result = fs.existsSync(report) ? JSON.parse(fs.readFileSync(report, 'utf8')) : undefined
-  fs.rmSync(report, { force: true })
-  const failures = (result?.testResults ?? []).flatMap(({ name, assertionResults }) =>
-    assertionResults
-      .filter(test => test.status === 'failed')
-      .map(({ fullName }) => ({ file: name, title: `${path.relative(root, name)}: ${fullName}` })),
+  const child = spawn(bin('vitest'), [...args, `--outputFile=${file}`, ...filters], {
+    cwd: root,
+    stdio: 'inherit',
+    env,
+  })
+  const code = await new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  const result = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : undefined
+  fs.rmSync(file, { force: true })
+  const tests = (result?.testResults ?? []).flatMap(({ name, assertionResults }) =>
+    assertionResults.map(test => ({ ...test, file: name, title: `${path.relative(root, name)}: ${test.fullName}` })),
   )
+  const isShort = filters.some(word => word.startsWith('--tags-filter'))
+  const extended = isShort ? tests.filter(({ tags }) => tags.includes(EXTENDED)).length : 0
   return {
     passed: result?.numPassedTests ?? 0,
-    skipped: result?.numPendingTests ?? 0,
-    failed: (result?.numFailedTests ?? 0) || (status === 0 ? 0 : 1),
-    failures,
+    extended,
+    skipped: Math.max(0, (result?.numPendingTests ?? 0) - extended),
+    failed: (result?.numFailedTests ?? 0) || (code === 0 ? 0 : 1),
+    failures: tests.filter(({ status }) => status === 'failed').map(({ file, title }) => ({ file, title })),
   }
 }
 
-function run(argv, name = argv.join(' ')) {
+function run(argv) {
   const result = spawnSync(argv[0], argv.slice(1), { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' })
   if (result.status === 0) return
-  process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}\n${name} failed\n`)
+  const output = `${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`
+  process.stderr.write(`${output}\n${argv.join(' ')} failed\n`)
   process.exit(1)
 }

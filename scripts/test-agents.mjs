@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { install, root, step, vitest } from './steps.mjs'
+import { install, report, root, runSteps, vitest } from './steps.mjs'
 
 const cache = process.env.ONESHOT_AGENTS_CACHE || path.join(os.homedir(), '.cache', 'oneshot-test-agents')
 const programs = JSON.parse(fs.readFileSync(path.join(root, 'test/agents/versions.json'), 'utf8'))
@@ -27,16 +27,14 @@ if (failed.length > 0) {
   for (const { reason } of failed) process.stderr.write(`${reason.message}\n`)
   process.exit(1)
 }
-step('build')
+await runSteps(['build'])
 const env = {
   ...process.env,
   ONESHOT_AGENTS_CACHE: cache,
   ...(chosen.length > 0 && { ONESHOT_AGENTS: chosen.join(',') }),
   ...(process.argv.includes('--quick') && { ONESHOT_AGENTS_QUICK: '1' }),
 }
-const outcome = vitest(['agents'], filters, env)
-console.log(`${outcome.passed} passed, ${outcome.failed} failed, ${outcome.skipped} skipped`)
-process.exitCode = outcome.failed === 0 && outcome.passed > 0 ? 0 : 1
+report(await vitest(['agents'], filters, { env }))
 
 function folderOf(name, version) {
   return path.join(cache, `${name}-${version}`)

@@ -7,7 +7,7 @@ import type { OnMessage } from '../../testkit/model/script.ts'
 import { readLoop } from '../../src/state/loop-file.ts'
 import { isAlive, waitUntil } from '../system/test-home.ts'
 import { AgentTestHome } from './kit/agent-test-home.ts'
-import { seededRandom } from '../../testkit/system/seeded-random.ts'
+import { SEED, seededRandom } from '../../testkit/system/seeded-random.ts'
 import { runArguments, IS_QUICK, KINDS } from './kit/kinds.ts'
 
 const TASKS = IS_QUICK ? 6 : 30
@@ -74,7 +74,7 @@ describe.each(KINDS.filter(kind => /^(?:claude|codex)/.test(kind)))('%s', kind =
 
   /** A worker, the loop's program, the supervisor, or all of them at once, after some more of the work is done each time. */
   async function kill(name: string): Promise<void> {
-    const roll = seededRandom(kind)
+    const roll = seededRandom(SEED, kind)
     for (let n = 0; n < KILLS; n++) {
       await pause(500 + roll() * 3_000)
       const all = await testHome.list()

@@ -56,9 +56,9 @@ ${ONESHOT} status command-victim --json | grep -c '"name": "command-victim"'`)
   expect((await testHome.list()).map(({ name }) => name).sort()).toEqual(['codex-spy', 'command-victim'])
 })
 
-it('a session that leaves its parent, its environment, its process session and its control group gains nothing', async ({
-  skip,
-}) => {
+it('a session that leaves its parent, its environment, its process session and its control group gains nothing', {
+  tags: ['extended'],
+}, async ({ skip }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
   const victim = await testHome.run('--name', 'victim', '--headless', '--', 'sleep', '600')
   const leave = `for g in /sys/fs/cgroup /sys/fs/cgroup/unified; do echo $$ >$g/cgroup.procs; done 2>/dev/null`
@@ -163,7 +163,9 @@ it('killall in a session ends that session and what it has started, says who did
   expect((await testHome.status(victim.name)).phase).toBe('running')
 })
 
-it('a session with a budget that starts many at once gives them no more than it has, all together', async () => {
+it('a session with a budget that starts many at once gives them no more than it has, all together', {
+  tags: ['extended'],
+}, async () => {
   const many = Array.from({ length: 6 }, (_, n) => n)
   codexThat(`
 ${many.map(n => `${ONESHOT} run --agent demo --name n${n} --budget-usd 1.5 'steps=100000 delay=100ms' &`).join('\n')}

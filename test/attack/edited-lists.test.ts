@@ -59,7 +59,9 @@ describe('an agent that edits the list', () => {
     expect(board.notes[0]).toBe('the agent of task 1 added task 2 to the list: again 1')
   })
 
-  it('does not make new tasks by writing behind its own, and its box is ticked where it is now', async () => {
+  it('does not make new tasks by writing behind its own, and its box is ticked where it is now', {
+    tags: ['extended'],
+  }, async () => {
     await project(
       '- [ ] parse\n- [ ] print\n',
       "sed -i -e '0,/\\[ \\] p[a-z]*$/s/\\[ \\] \\(p[a-z]*\\)$/[x] \\1 (done by me)/' PRD.md",
@@ -75,7 +77,7 @@ describe('an agent that edits the list', () => {
     )
   })
 
-  it('and deletes it finds it back, with the boxes that were ticked', async () => {
+  it('and deletes it finds it back, with the boxes that were ticked', { tags: ['extended'] }, async () => {
     await project('- [ ] first\n- [ ] second\n', 'rm -f PRD.md')
     const board = await played()
     expect(rows(board)).toEqual([

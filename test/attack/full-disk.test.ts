@@ -64,7 +64,9 @@ describe('on a disk that a session fills', () => {
     expect(await testHome.ended('after')).toMatchObject({ outcome: 'done' })
   })
 
-  it('a session with --max-output is stopped before it takes the room of others', async ({ skip }) => {
+  it('a session with --max-output is stopped before it takes the room of others', { tags: ['extended'] }, async ({
+    skip,
+  }) => {
     const disk = await SmallDisk.under(testHome, 64)
     if (disk === undefined) return skip(NO_MOUNT)
     const slow = 'while :; do head -c 100000 /dev/zero; sleep 0.02; done'
@@ -76,7 +78,7 @@ describe('on a disk that a session fills', () => {
     expect(await testHome.ok('events', 'chatty')).toContain('oneshot ends its processes')
   })
 
-  it('killall stops everything, also when the reserve is used up', async ({ skip }) => {
+  it('killall stops everything, also when the reserve is used up', { tags: ['extended'] }, async ({ skip }) => {
     const disk = await fullDisk()
     if (disk === undefined) return skip(NO_MOUNT)
     useUpReserve()
@@ -88,7 +90,9 @@ describe('on a disk that a session fills', () => {
     expect(await testHome.list()).toEqual([])
   })
 
-  it('a program that is stopped leaves its exit record, also when the reserve is used up', async ({ skip }) => {
+  it('a program that is stopped leaves its exit record, also when the reserve is used up', {
+    tags: ['extended'],
+  }, async ({ skip }) => {
     const disk = await fullDisk()
     if (disk === undefined) return skip(NO_MOUNT)
     useUpReserve()
@@ -140,7 +144,7 @@ describe('on a disk that a session fills', () => {
     })
   })
 
-  it('a session is stopped when its supervisor was killed there', async ({ skip }) => {
+  it('a session is stopped when its supervisor was killed there', { tags: ['extended'] }, async ({ skip }) => {
     const disk = await fullDisk()
     if (disk === undefined) return skip(NO_MOUNT)
     await killSupervisor()
@@ -158,6 +162,7 @@ describe('on a disk that a session fills', () => {
   ]
   it.each(deeds.slice(0, attackSize(1, deeds.length)))(
     '%s works when the supervisor was killed there and the reserve is used up',
+    { tags: ['extended'] },
     async (_, deed) => {
       const disk = await SmallDisk.under(testHome, attackSize(32, 512))
       if (disk === undefined) return

@@ -11,6 +11,7 @@ import {
   put,
   savedCheckpoint,
 } from '../contracts/git-fixture.ts'
+import { forCases } from '../../testkit/vitest/for-cases.ts'
 
 /** Long for a machine with nothing to do, and nothing beside the minutes that git may take. */
 const AT_ONCE = 20_000
@@ -63,7 +64,7 @@ const LINKS = [
   'lfs/tmp',
 ] as const
 
-test.each(LINKS)('nothing is written where .git/%s leads to as a link', async name => {
+forCases(LINKS, 7, 'nothing is written where .git/%s leads to as a link', async name => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const keeping = fixture.checkpointTarget(repo)
@@ -161,7 +162,7 @@ const FILES = [
   'other/.git/HEAD',
 ] as const
 
-test.each(FILES)('a pipe in the place of %s is refused at once, and nothing hangs', async name => {
+forCases(FILES, 7, 'a pipe in the place of %s is refused at once, and nothing hangs', async name => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   put(repo, 'deep/down/b.txt', 'b\n')

@@ -91,7 +91,9 @@ describe('an agent that weakens its own check', () => {
     )
   })
 
-  it('stops a loop in the user’s checkout until the check is put back, and no resume makes the weaker one count', async () => {
+  it('stops a loop in the user’s checkout until the check is put back, and no resume makes the weaker one count', {
+    tags: ['extended'],
+  }, async () => {
     await project(TESTS, 'rm -f tests/b.sh; echo x >> 1.txt', 'echo x > 2.txt')
     const board = await played('--verify', 'sh check.sh')
     expect(rows(board)).toEqual([
@@ -143,7 +145,7 @@ describe('an agent that weakens its own check', () => {
 })
 
 describe('a check that fails from the start', () => {
-  it('is told, and blames no task until it has passed once', async () => {
+  it('is told, and blames no task until it has passed once', { tags: ['extended'] }, async () => {
     await project({ ...TESTS, broken: '' }, 'echo x > 1.txt', 'rm broken', 'echo x > bad')
     const board = await played('--verify', 'sh check.sh')
     expect(rows(board)).toEqual([
@@ -186,7 +188,9 @@ describe('a path to protect or to allow', () => {
     expect(stderr).toContain('no file matches te?ts/c*.sh so far')
   })
 
-  it('may be a folder with a slash, a whole path, or a name with signs of a pattern in it', async () => {
+  it('may be a folder with a slash, a whole path, or a name with signs of a pattern in it', {
+    tags: ['extended'],
+  }, async () => {
     await project(
       { ...TESTS, 'docs/a.md': 'a\n', 'b [1]*.txt': 'b\n', 'b 1.txt': 'b\n' },
       'echo x > 1.txt; echo x >> "b 1.txt"; echo x >> docs/a.md; echo x >> "b [1]*.txt"; echo x >> tests/a.sh',

@@ -47,7 +47,7 @@ it('a supervisor gets another keeper when the one that keeper.pid names is kille
   })
 })
 
-it('keepers whose supervisors cannot start do not pile up', async () => {
+it('keepers whose supervisors cannot start do not pile up', { tags: ['extended'] }, async () => {
   await house.ok('daemon', 'start')
   await house.ok('daemon', 'stop')
   fs.rmSync(house.home.downMarker)

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { between, type RandomSource, seededRandom } from './seeded-random.ts'
+import { between, type RandomSource, seededRandom } from '../../testkit/system/seeded-random.ts'
 import type { FaultEffect, FaultContext } from './faults/fault.ts'
 import { FAULTS, type FaultKind } from './faults/faults.ts'
 import type { EventWaiter } from './event-waiter.ts'

@@ -62,7 +62,7 @@ test('a file that is missing in all checkpoints is saved again, and they stay', 
   fixture.expectIntact(repo)
 })
 
-test('checkpoints whose history was rewritten stay, and can be thinned', async () => {
+test('checkpoints whose history was rewritten stay, and can be thinned', { tags: ['extended'] }, async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = await saveSome(fixture, repo, 25)
@@ -86,7 +86,9 @@ test('checkpoints whose history was rewritten stay, and can be thinned', async (
   expect(await numbersOf(fixture, target)).toEqual([1, 25, 26])
 })
 
-test('while garbage is collected, nothing is thinned; when it was meanwhile, the chain is whole again', async () => {
+test('while garbage is collected, nothing is thinned; when it was meanwhile, the chain is whole again', {
+  tags: ['extended'],
+}, async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = await saveSome(fixture, repo, 25)

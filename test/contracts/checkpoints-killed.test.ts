@@ -6,11 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
 import { bundleProgram } from '../../testkit/system/child-program.ts'
 import { processesOf } from '../../testkit/system/process-list.ts'
+import { SEED, seededRandom } from '../../testkit/system/seeded-random.ts'
 import { waitUntil } from '../../testkit/system/wait-until.ts'
+import { testSize } from '../../testkit/system/test-size.ts'
 import { type GitFixture, NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } from './git-fixture.ts'
 import type { Line } from './saver.ts'
 
-const KILLS = Number(process.env['KILLS'] ?? 12)
+const KILLS = Number(process.env['KILLS'] ?? testSize(4, 12))
+const roll = seededRandom(SEED, 'checkpoints-killed')
 
 let program: string
 beforeAll(async () => {
@@ -169,7 +172,7 @@ test('objects that a collector of garbage took away while they were saved are sa
 /** Right at one of the next changes that a chain makes to one of these folders. */
 function nextMoment(folders: readonly string[]): Promise<void> {
   return new Promise(resolve => {
-    let left = Math.ceil(Math.random() * 40)
+    let left = Math.ceil(roll() * 40)
     const watchers = folders.map(folder =>
       fs.watch(folder, () => {
         if (--left > 0) return

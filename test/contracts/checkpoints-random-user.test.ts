@@ -4,12 +4,13 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
 import { Trouble } from '../../src/lib/errors.ts'
+import { testSize } from '../../testkit/system/test-size.ts'
 import { type GitFixture, NEVER, makeCheckpointRequest, openGitFixture, put } from './git-fixture.ts'
 import { userActions, type UserAction, RandomGitUser } from './random-git-user.ts'
 import { readTree, readUserState } from './read-tree.ts'
 
 /** More of them by hand: RUNS=500 npx vitest run … */
-const RUNS = Number(process.env['RUNS'] ?? 10)
+const RUNS = Number(process.env['RUNS'] ?? testSize(2, 10))
 const LIMIT = 9_000 * RUNS
 
 async function begin(fixture: GitFixture, name: string): Promise<RandomGitUser> {

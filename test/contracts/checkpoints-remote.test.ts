@@ -78,7 +78,7 @@ test('what is restored from another session is its checkpoint, not the own one o
   expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('work of the lost machine\n')
 })
 
-test('a chain that was thinned replaces the longer one on the remote', async () => {
+test('a chain that was thinned replaces the longer one on the remote', { tags: ['extended'] }, async () => {
   const fixture = openGitFixture()
   const { repo } = begin(fixture)
   const checkpoints = fixture.checkpoints()
@@ -96,7 +96,9 @@ test('a chain that was thinned replaces the longer one on the remote', async () 
   expect(remote).toBe(local)
 })
 
-test('of a chain that was thinned elsewhere, what is here stays, and the fetch says so', async () => {
+test('of a chain that was thinned elsewhere, what is here stays, and the fetch says so', {
+  tags: ['extended'],
+}, async () => {
   const fixture = openGitFixture()
   const { repo, remote } = begin(fixture)
   fixture.git(repo, 'push', '--quiet', 'origin', 'main')
@@ -217,8 +219,9 @@ async function twoMachines() {
   await second.fetch(clone, origin(fixture), all => all, NEVER)
   const there = { ...target, cwd: clone }
   const wish = { ...origin(fixture), at: 1_800_000_100_000, sessionId: 'second', host: 'laptop', isTakeOver: false }
+  let changes = 0
   const further = async (): Promise<void> => {
-    put(repo, 'a.txt', `${Math.random()}\n`)
+    put(repo, 'a.txt', `change ${++changes}\n`)
     await savedCheckpoint(first.save(target, makeCheckpointRequest(), NEVER))
   }
   return { bench: fixture, repo, remote, clone, first, second, keeping: target, there, wish, further }
@@ -266,7 +269,9 @@ test('only one machine can claim a session; another one can take it over, and on
   )
 })
 
-test('clocks that are wrong by years decide nothing, and a race that is lost says who has won', async () => {
+test('clocks that are wrong by years decide nothing, and a race that is lost says who has won', {
+  tags: ['extended'],
+}, async () => {
   const { bench: fixture, clone, first, second, keeping: target, there, wish } = await twoMachines()
   put(target.cwd, 'a.txt', 'far in the future\n')
   await savedCheckpoint(first.save(target, makeCheckpointRequest({ at: Date.UTC(2090, 1, 1) }), NEVER))
@@ -289,7 +294,9 @@ test('clocks that are wrong by years decide nothing, and a race that is lost say
   }
 })
 
-test('a push that arrived without our hearing of it, or a remote that was emptied, is no reason to stop', async () => {
+test('a push that arrived without our hearing of it, or a remote that was emptied, is no reason to stop', {
+  tags: ['extended'],
+}, async () => {
   const { bench: fixture, remote, first, keeping: target, further } = await twoMachines()
   const notes = fs.readdirSync(path.join(fixture.state, target.sessionId)).filter(name => name.startsWith('pushed-'))
   expect(notes).toHaveLength(1)

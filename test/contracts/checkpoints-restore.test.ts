@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
 import type { CheckpointTarget } from '../../src/ports/checkpoints.ts'
 import type { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
+import { forCases } from '../../testkit/vitest/for-cases.ts'
 import { type GitFixture, NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } from './git-fixture.ts'
 import { readTree, readUserState } from './read-tree.ts'
 
@@ -136,7 +137,9 @@ test('no hook of the repository is ever run by us', async () => {
   expect(fs.existsSync(path.join(fixture.root, 'ran'))).toBe(false)
 })
 
-test.each(['sha1', 'sha256'])(
+forCases(
+  ['sha1', 'sha256'],
+  1,
   'thinned checkpoints, also nested ones, keep their numbers, words and contents: %s',
   async hash => {
     const fixture = openGitFixture()

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { bundleProgram } from '../../testkit/system/child-program.ts'
-import { type RandomSource, seededRandom, pick } from '../chaos/seeded-random.ts'
+import { pick, type RandomSource, SEED, seededRandom } from '../../testkit/system/seeded-random.ts'
 import type { GitFixture } from './git-fixture.ts'
 import {
   runInProcess,
@@ -15,7 +15,6 @@ import {
   type MethodCall,
 } from './worktrees-process.ts'
 
-const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 /** Number of kills per call: one with a random timing; from 4 on, one with every timing. */
 const KILLS = Number(process.env['KILLS'] ?? 1)
 
@@ -55,11 +54,14 @@ export async function killAtEachChange(
   for (const at of fatal) {
     for (const how of pickTimings(random)) {
       const death: KillPoint = { at, how, torn: Math.floor(random() * LONGEST_GIT_CALL) }
-      await describingFailure(`SEED=${SEED} KILLS=${KILLS}, ${how} ${calls[at - 1]}, ${death.torn}`, async () => {
-        const { bench: fixture, deed, again } = await stage()
-        expect(await runInProcess(fixture, program, deed, death), 'it is killed').toBeNull()
-        await again()
-      })
+      await describingFailure(
+        `ONESHOT_SEED=${SEED} KILLS=${KILLS}, ${how} ${calls[at - 1]}, ${death.torn}`,
+        async () => {
+          const { bench: fixture, deed, again } = await stage()
+          expect(await runInProcess(fixture, program, deed, death), 'it is killed').toBeNull()
+          await again()
+        },
+      )
     }
   }
 }

@@ -1,7 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Worktrees } from '../../src/ports/worktrees.ts'
+import { forCases } from '../../testkit/vitest/for-cases.ts'
 import { put } from './git-fixture.ts'
 import { killAtEachChange, bundleWorktreesProgram } from './kill-at-each-change.ts'
 import { openWorktreesFixture, type WorktreesFixture } from './worktrees-fixture.ts'
@@ -130,9 +131,11 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
   },
 }
 
-test.each(Object.entries(MOMENTS))(
+forCases(
+  Object.entries(MOMENTS),
+  3,
   'killed at any change that it makes, %s done again ends as if nothing had been',
-  (name, { begin, deed, end }) =>
+  ([name, { begin, deed, end }]) =>
     killAtEachChange(name, program(), async () => {
       const all = openWorktreesFixture()
       await begin(all)
@@ -144,5 +147,4 @@ test.each(Object.entries(MOMENTS))(
       }
       return { bench: all, deed: [what, ...words], again }
     }),
-  300_000,
 )

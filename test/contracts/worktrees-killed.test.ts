@@ -6,13 +6,14 @@ import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Worktree } from '../../src/ports/worktrees.ts'
 import { gitWorktrees } from '../../src/world/git/worktrees/git-worktrees.ts'
+import { testSize } from '../../testkit/system/test-size.ts'
 import { put } from './git-fixture.ts'
 import { bundleWorktreesProgram } from './kill-at-each-change.ts'
 import { runInProcess } from './worktrees-process.ts'
 import { userActions, RandomWorktreesUsers } from './random-worktrees-users.ts'
 import { openWorktreesFixture, type WorktreesFixture } from './worktrees-fixture.ts'
 
-const RUNS = Number(process.env['RUNS'] ?? 5)
+const RUNS = Number(process.env['RUNS'] ?? testSize(1, 5))
 
 const program = bundleWorktreesProgram()
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { runScenario, runWithTakeover } from '../../testkit/in-memory/scenario.ts'
+import { testSize } from '../../testkit/system/test-size.ts'
 import { SCENARIOS } from './scenarios.ts'
 
 /** Looking; asking the store, which answers that another one has begun; taking away the letters of a swept attempt. */
@@ -11,7 +12,8 @@ const isHarmless = (call: string, sleptIn: string | undefined): boolean =>
 describe.each(Object.entries(SCENARIOS))('a supervisor suspended in the story %s', (_, scenario) => {
   test('while another took over does nothing more when it wakes up', async () => {
     const { result, calls } = await runScenario(scenario)
-    for (let number = 1; number <= (calls[0]?.length ?? 0); number++) {
+    const stride = testSize(4, 1)
+    for (let number = 1; number <= (calls[0]?.length ?? 0); number += stride) {
       const takeover = await runWithTakeover(scenario, number)
       const sleptIn = calls[0]?.[number - 1]
       const harm = takeover.afterwards.filter(call => !isHarmless(call, sleptIn))

@@ -11,23 +11,34 @@ const CONFIGS = ['.dependency-cruiser.cjs', '.oxlintrc.json', 'package.json', 't
 const walls = ['depcruise', '--config', '.dependency-cruiser.cjs', 'src']
 const lint = ['oxlint', '--type-aware', '--deny-warnings', '--quiet', 'src']
 
-/** A copy of the sources, in which something can be planted. */
-let copy: string
+/** Modules of the rooms that the planted files import. */
+const MODULES = {
+  'src/os/run.ts': 'export const run = 1\n',
+  'src/engine/engine.ts': 'export const engine = 1\n',
+  'src/core/decide.ts': 'export const decide = 1\n',
+  'src/cli/main.ts': 'export const main = 1\n',
+  'src/lib/time.ts': 'export const time = 1\n',
+  'testkit/in-memory/call-interceptors.ts': 'export const interceptor = 1\n',
+}
+
+/** A small tree with the configuration of this one, in which a test can plant something. */
+let tree: string
 beforeEach(() => {
-  copy = fs.mkdtempSync(path.join(os.tmpdir(), 'os-walls-'))
-  for (const name of CONFIGS) fs.copyFileSync(path.join(root, name), path.join(copy, name))
-  for (const name of ['src', 'testkit']) fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
-  fs.symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'))
+  tree = fs.mkdtempSync(path.join(os.tmpdir(), 'os-walls-'))
+  for (const name of CONFIGS) fs.copyFileSync(path.join(root, name), path.join(tree, name))
+  for (const [file, text] of Object.entries(MODULES)) plant(file, text)
+  fs.symlinkSync(path.join(root, 'node_modules'), path.join(tree, 'node_modules'))
 })
-afterEach(() => fs.rmSync(copy, { recursive: true, force: true }))
+afterEach(() => fs.rmSync(tree, { recursive: true, force: true }))
 
 function plant(file: string, text: string): void {
-  fs.writeFileSync(path.join(copy, file), text)
+  fs.mkdirSync(path.dirname(path.join(tree, file)), { recursive: true })
+  fs.writeFileSync(path.join(tree, file), text)
 }
 
 async function check([tool = '', ...args]: readonly string[]): Promise<{ code: number | null; output: string }> {
   const program = path.join(root, 'node_modules', '.bin', tool)
-  const { code, stdout, stderr } = await run(program, args, { cwd: copy, timeout: 60_000 })
+  const { code, stdout, stderr } = await run(program, args, { cwd: tree, timeout: 60_000 })
   return { code, output: stdout + stderr }
 }
 
@@ -43,10 +54,10 @@ it('an import through a wall, from tests, or of the outside into core is found b
   expect(await check(walls)).toMatchObject({ code: 0 })
   plant('src/core/planted-world.ts', "import { run } from '../os/run.ts'\nexport const planted = run\n")
   plant('src/core/planted-disk.ts', "import fs from 'node:fs'\nexport const planted = fs\n")
-  plant('src/cli/planted-engine.ts', "import { Engine } from '../engine/engine.ts'\nexport const planted = Engine\n")
+  plant('src/cli/planted-engine.ts', "import { engine } from '../engine/engine.ts'\nexport const planted = engine\n")
   plant(
     'src/engine/planted-tests.ts',
-    "import { CrashInjector } from '../../testkit/in-memory/call-interceptors.ts'\nexport const planted = CrashInjector\n",
+    "import { interceptor } from '../../testkit/in-memory/call-interceptors.ts'\nexport const planted = interceptor\n",
   )
   plant('src/lib/planted-one.ts', "import { two } from './planted-two.ts'\nexport const one = () => two\n")
   plant('src/lib/planted-two.ts', "import { one } from './planted-one.ts'\nexport const two = () => one\n")

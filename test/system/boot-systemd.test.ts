@@ -86,9 +86,9 @@ describe.skipIf(obstacle !== undefined)(
       expect(await testHome.status('long')).toMatchObject({ phase: 'running', pid: agent, restarts: 0 })
     })
 
-    it('a supervisor that a command has started stays in charge, and the unit is content with that', async ({
-      skip,
-    }) => {
+    it('a supervisor that a command has started stays in charge, and the unit is content with that', {
+      tags: ['extended'],
+    }, async ({ skip }) => {
       if ((await settle()) === undefined) return skip(NO_GROUPS)
       await testHome.ok('daemon', 'start')
       const before = await testHome.daemon()
@@ -116,7 +116,7 @@ describe.skipIf(obstacle !== undefined)(
       await successorOf(second)
     })
 
-    it('is removed under running work, which goes on and is supervised', async ({ skip }) => {
+    it('is removed under running work, which goes on and is supervised', { tags: ['extended'] }, async ({ skip }) => {
       if ((await settle()) === undefined) return skip(NO_GROUPS)
       await testHome.ok('boot', 'install')
       const unit = await unitName()
@@ -130,9 +130,9 @@ describe.skipIf(obstacle !== undefined)(
       expect(await testHome.status('long')).toMatchObject({ phase: 'running', pid, restarts: 0 })
     })
 
-    it('a program that was moved away is not tried for ever, and the unit is mended by installing again', async ({
-      skip,
-    }) => {
+    it('a program that was moved away is not tried for ever, and the unit is mended by installing again', {
+      tags: ['extended'],
+    }, async ({ skip }) => {
       if ((await settle()) === undefined) return skip(NO_GROUPS)
       await testHome.ok('boot', 'install')
       const unit = await unitName()

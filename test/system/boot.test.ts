@@ -73,7 +73,9 @@ describe('with systemd', () => {
     })
   })
 
-  it('installing again changes nothing; what is outdated, foreign, missing or switched off is told and mended', async () => {
+  it('installing again changes nothing; what is outdated, foreign, missing or switched off is told and mended', {
+    tags: ['extended'],
+  }, async () => {
     stub('systemctl', 'loginctl')
     await testHome.ok('boot', 'install')
     const unit = (await status()).installed[0]?.where as string
@@ -102,7 +104,7 @@ describe('with systemd', () => {
     expect((await status()).code).toBe(0)
   })
 
-  it('another PATH than at that time is no fault', async () => {
+  it('another PATH than at that time is no fault', { tags: ['extended'] }, async () => {
     stub('systemctl', 'loginctl')
     await testHome.ok('boot', 'install')
     testHome.env['PATH'] = `/somewhere/else:${testHome.env['PATH']}`
@@ -122,7 +124,7 @@ describe('with systemd', () => {
     expect((await status()).code).toBe(3)
   })
 
-  it('whoever is not logged in has no manager, until lingering starts one', async () => {
+  it('whoever is not logged in has no manager, until lingering starts one', { tags: ['extended'] }, async () => {
     const stubs = stub('systemctl', 'loginctl')
     stubs.write('asleep', '')
     await testHome.ok('boot', 'install')
@@ -140,7 +142,9 @@ describe('with systemd', () => {
     expect(await status()).toMatchObject({ code: 0, installed: [{ with: 'cron' }], linger: false })
   })
 
-  it('where you may not linger and nothing else is there, a unit is written, and the rest told', async () => {
+  it('where you may not linger and nothing else is there, a unit is written, and the rest told', {
+    tags: ['extended'],
+  }, async () => {
     const stubs = stub('systemctl', 'loginctl')
     stubs.write('denied', '')
     const answer = await testHome.oneshot('boot', 'install')
@@ -161,7 +165,9 @@ describe('with systemd', () => {
     })
   })
 
-  it('running work and its supervisor are not disturbed, and one that was stopped on purpose stays so', async () => {
+  it('running work and its supervisor are not disturbed, and one that was stopped on purpose stays so', {
+    tags: ['extended'],
+  }, async () => {
     const stubs = stub('systemctl', 'loginctl')
     const { pid } = await testHome.run('--name', 'long', '--headless', '--', 'sleep', '1000')
     const before = await testHome.daemon()
@@ -192,7 +198,7 @@ describe('with cron', () => {
     expect(stubs.read('crontab')).toBe(theirs)
   })
 
-  it('a crontab that was not there is not there afterwards', async () => {
+  it('a crontab that was not there is not there afterwards', { tags: ['extended'] }, async () => {
     const stubs = stub('crontab')
     await testHome.ok('boot', 'install')
     expect(stubs.read('crontab')).toContain(MAIN)
@@ -200,7 +206,7 @@ describe('with cron', () => {
     expect(stubs.read('crontab')).toBeUndefined()
   })
 
-  it('the line starts the supervisor, also after it was stopped on purpose', async () => {
+  it('the line starts the supervisor, also after it was stopped on purpose', { tags: ['extended'] }, async () => {
     const stubs = stub('crontab')
     await testHome.ok('daemon', 'start')
     await testHome.ok('daemon', 'stop')
@@ -253,7 +259,7 @@ describe('with launchd', () => {
 })
 
 describe('the way', () => {
-  it('can be chosen, and takes the place of the one before', async () => {
+  it('can be chosen, and takes the place of the one before', { tags: ['extended'] }, async () => {
     stub('systemctl', 'loginctl', 'crontab')
     await testHome.ok('boot', 'install', '--with', 'cron')
     expect((await status()).installed.map(entry => entry.with)).toEqual(['cron'])
@@ -262,7 +268,7 @@ describe('the way', () => {
     expect((await testHome.oneshot('boot', 'install', '--with', 'upstart')).code).toBe(2)
   })
 
-  it('is refused where there is none, with what to do by hand', async () => {
+  it('is refused where there is none, with what to do by hand', { tags: ['extended'] }, async () => {
     stub()
     await expectRefusal(testHome, ['boot', 'install'], {
       exit: 1,
@@ -300,7 +306,7 @@ describe('the way', () => {
     expect((await status()).code).toBe(3)
   })
 
-  it('passes the safe mode on, and starts nothing in it now', async () => {
+  it('passes the safe mode on, and starts nothing in it now', { tags: ['extended'] }, async () => {
     const stubs = stub('systemctl', 'loginctl', 'crontab')
     for (const way of ['systemd', 'cron']) {
       await testHome.ok('boot', 'install', '--no-resume', '--with', way)
@@ -352,7 +358,7 @@ describe('doctor', () => {
     expect(await found('logout')).toEqual([])
   })
 
-  it('asks logind what it does at logout', async () => {
+  it('asks logind what it does at logout', { tags: ['extended'] }, async () => {
     const stubs = stub('busctl', 'loginctl')
     stubs.write('rule', 'b true\nas 0\nas 0\n')
     expect(await found('logout')).toMatchObject([{ check: 'logout' }])

@@ -2,8 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CheckpointView, RestoredView } from '../../src/api/contract/responses.ts'
-import { seededRandom } from '../../testkit/system/seeded-random.ts'
+import { SEED, seededRandom } from '../../testkit/system/seeded-random.ts'
 import { run } from '../../src/os/run.ts'
+import { forCases } from '../../testkit/vitest/for-cases.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { TestHome, kill, processesOf, waitUntil } from './test-home.ts'
 
@@ -96,7 +97,7 @@ describe('the work of a session', () => {
     expect(await git('branch', '--show-current')).toBe('main')
   })
 
-  it('is not taken from under the hands of one that is at work', async () => {
+  it('is not taken from under the hands of one that is at work', { tags: ['extended'] }, async () => {
     await testHome.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
     await expectRefusal(testHome, ['restore', 'idle@1', '--here', '--yes'], REFUSED['session-alive'])
     await expectRefusal(testHome, ['restore', 'idle@9'], REFUSED['no-checkpoint'])
@@ -107,7 +108,9 @@ describe('the work of a session', () => {
     await expectRefusal(testHome, ['diff', 'idle', '1', '9'], REFUSED['no-checkpoint'])
   })
 
-  it('is saved on the branch as well where that is wanted, and not at all where it is not', async () => {
+  it('is saved on the branch as well where that is wanted, and not at all where it is not', {
+    tags: ['extended'],
+  }, async () => {
     await testHome.ok(
       'run',
       '--checkpoints',
@@ -153,39 +156,42 @@ describe('the work of a session', () => {
   })
 })
 
-/** Others in every run; the same again with ONESHOT_DICE set to what a test is called by. */
-const SEED = process.env['ONESHOT_DICE'] ?? String(Date.now())
-const roll = seededRandom(SEED)
+const roll = seededRandom(SEED, 'checkpoints')
 const MOMENTS = Array.from({ length: 5 }, () => ({
   step: 1 + Math.floor(roll() * 36),
   first: roll() < 0.5 ? 'its agent' : 'everything',
 }))
 
-describe(`whatever is killed at whatever moment of a long piece of work (dice ${SEED})`, () => {
-  it.each(MOMENTS)('after step $step, $first first: resuming it ends with the same files', async ({ step, first }) => {
-    const prompt = 'steps=60 delay=60ms write=notes.txt'
-    const session = await testHome.run('--agent', 'demo', '--name', 'long', prompt)
-    const { pid } = session
-    const written = (): number => fs.readFileSync(testHome.path('notes.txt'), 'utf8').split('\n').length - 1
-    await waitUntil(`step ${step} is done`, () =>
-      fs.existsSync(testHome.path('notes.txt')) && written() >= step ? true : undefined,
-    )
-    if (pid !== null && first === 'its agent') kill(pid)
-    // One sweep may miss a process that another one has just started.
-    await waitUntil('nothing lives', () => {
-      const left = processesOf(testHome.root)
-      for (const row of left) kill(row.pid)
-      return left.length === 0 ? true : undefined
-    })
-    await testHome.ok('resume', 'long')
-    const end = await testHome.ended('long')
-    expect(end).toMatchObject({ outcome: 'done', id: session.id, thread: session.thread ?? end.thread })
-    expect(fs.readFileSync(testHome.path('notes.txt'), 'utf8')).toBe(lines(60))
-    await saved('long')
-    const last = (await checkpoints('long')).at(-1) as CheckpointView
-    expect(await git('show', `${last.commit}:notes.txt`)).toBe(lines(60).trim())
-    expect((await run('git', ['fsck', '--no-dangling'], { cwd: testHome.project })).code).toBe(0)
-  })
+describe(`whatever is killed at whatever moment of a long piece of work (ONESHOT_SEED=${SEED})`, () => {
+  forCases(
+    MOMENTS,
+    1,
+    'after step $step, $first first: resuming it ends with the same files',
+    async ({ step, first }) => {
+      const prompt = 'steps=60 delay=60ms write=notes.txt'
+      const session = await testHome.run('--agent', 'demo', '--name', 'long', prompt)
+      const { pid } = session
+      const written = (): number => fs.readFileSync(testHome.path('notes.txt'), 'utf8').split('\n').length - 1
+      await waitUntil(`step ${step} is done`, () =>
+        fs.existsSync(testHome.path('notes.txt')) && written() >= step ? true : undefined,
+      )
+      if (pid !== null && first === 'its agent') kill(pid)
+      // One sweep may miss a process that another one has just started.
+      await waitUntil('nothing lives', () => {
+        const left = processesOf(testHome.root)
+        for (const row of left) kill(row.pid)
+        return left.length === 0 ? true : undefined
+      })
+      await testHome.ok('resume', 'long')
+      const end = await testHome.ended('long')
+      expect(end).toMatchObject({ outcome: 'done', id: session.id, thread: session.thread ?? end.thread })
+      expect(fs.readFileSync(testHome.path('notes.txt'), 'utf8')).toBe(lines(60))
+      await saved('long')
+      const last = (await checkpoints('long')).at(-1) as CheckpointView
+      expect(await git('show', `${last.commit}:notes.txt`)).toBe(lines(60).trim())
+      expect((await run('git', ['fsck', '--no-dangling'], { cwd: testHome.project })).code).toBe(0)
+    },
+  )
 
   it('it tells what it found before it goes on, and with --dry-run no more', async () => {
     await testHome.run('--agent', 'demo', '--name', 'half', 'steps=500 delay=50ms write=notes.txt')
@@ -207,7 +213,7 @@ describe(`whatever is killed at whatever moment of a long piece of work (dice ${
 })
 
 describe('when the machine is lost', () => {
-  it('what was done is not done again, though no file of it has changed', async () => {
+  it('what was done is not done again, though no file of it has changed', { tags: ['extended'] }, async () => {
     const remote = path.join(testHome.root, 'remote.git')
     await git('init', '-q', '--bare', '-b', 'main', remote)
     await git('push', '-q', remote, 'main')

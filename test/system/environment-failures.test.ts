@@ -12,6 +12,7 @@ import { readClaim, readExit, readStarted } from '../../src/state/attempt-files.
 import { openDatabase } from '../../src/os/sqlite.ts'
 import { renderEnterFile, renderLaunchFile } from '../../src/world/runtime/launch-attempt.ts'
 import { LAUNCH_DEFAULTS } from '../contracts/launch-defaults.ts'
+import { forCases } from '../../testkit/vitest/for-cases.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { TestHome, isAlive, waitUntil } from './test-home.ts'
@@ -81,7 +82,7 @@ describe('a state folder', () => {
     expect(fs.existsSync(home)).toBe(false)
   })
 
-  it('with the longest path that is allowed works, terminals included', async () => {
+  it('with the longest path that is allowed works, terminals included', { tags: ['extended'] }, async () => {
     const spare = 103 - Buffer.byteLength('/tty/xxxxxxxxxx.sock')
     const longest = homeAt(path.join(testHome.root, 'x'.repeat(spare - testHome.root.length - 1)))
     const long = new TestHome({ ONESHOT_HOME: longest.root })
@@ -96,7 +97,9 @@ describe('a state folder', () => {
     }
   })
 
-  it('with an awkward name works like any other, also when a shim has to bring the supervisor back', async () => {
+  it('with an awkward name works like any other, also when a shim has to bring the supervisor back', {
+    tags: ['extended'],
+  }, async () => {
     const awkward = homeAt(path.join(testHome.root, `it's #{pid} %H $(touch pwned) "h"`))
     const other = new TestHome({ ONESHOT_HOME: awkward.root })
     try {
@@ -236,7 +239,9 @@ describe('a disk', () => {
     expect(fs.existsSync(testHome.path('begun'))).toBe(true)
   })
 
-  it('that is full when a shim takes an attempt is waited for: the attempt is not left to nobody', async ({ skip }) => {
+  it('that is full when a shim takes an attempt is waited for: the attempt is not left to nobody', {
+    tags: ['extended'],
+  }, async ({ skip }) => {
     const disk = await SmallDisk.under(testHome)
     if (disk === undefined) return skip(NO_MOUNT)
     const folder = attemptFolder(testHome.home, 'id', 1)
@@ -303,7 +308,7 @@ describe('a database', () => {
     'that is gone': file => fs.rmSync(file),
   }
 
-  it.each(Object.keys(damage))('%s is rebuilt under running work', async what => {
+  forCases(Object.keys(damage), 2, '%s is rebuilt under running work', async what => {
     await testHome.ok('run', '--name', 'past', '--headless', '--', 'sh', '-c', 'exit 3')
     await testHome.ended('past')
     const headless = await testHome.run('--name', 'headless', '--headless', '--', 'sh', '-c', WAITER)

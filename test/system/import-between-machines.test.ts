@@ -63,7 +63,9 @@ function given(home: Home, id: string): string[] {
 
 const countOf = (text: string, texts: readonly string[]): number[] => texts.map(one => one.split(text).length - 1)
 
-it('a message that was accepted and not read is told once to a fresh conversation, and a third machine goes on from the second', async () => {
+it('a message that was accepted and not read is told once to a fresh conversation, and a third machine goes on from the second', {
+  tags: ['extended'],
+}, async () => {
   await lostWithMessage('steps=9 hang=3 delay=1ms write=notes', 'and-then-this-77')
   const second = await machine('second')
   expect(await second.call('resume', 'far', '--from', 'origin', '--yes')).toMatchObject({ code: 0 })
@@ -88,7 +90,9 @@ it('a message that was accepted and not read is told once to a fresh conversatio
   expect(countOf('and-then-this-77', again)).toEqual([1])
 })
 
-it('a message that was accepted and not read is given once to a conversation that goes on, after its turn', async () => {
+it('a message that was accepted and not read is given once to a conversation that goes on, after its turn', {
+  tags: ['extended'],
+}, async () => {
   await lostWithMessage('steps=9 hang=3 delay=1ms write=notes', 'and-then-this-77 steps=1 delay=1ms')
   const second = await machine('second')
   const threads = (home: Home): string => path.join(home.root, 'demo')

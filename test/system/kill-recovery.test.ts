@@ -124,7 +124,9 @@ describe.each(['headless', 'tty'] as const)('a %s command', mode => {
   })
 })
 
-it('a supervisor whose keeper was killed gets another, as often as it takes, so that it comes back once more', async () => {
+it('a supervisor whose keeper was killed gets another, as often as it takes, so that it comes back once more', {
+  tags: ['extended'],
+}, async () => {
   const session = await testHome.run('--name', 'steady', '--headless', '--', 'sleep', '1000')
   const { pid, epoch } = await testHome.daemon()
   for (let times = 1; times <= 2; times++) await otherKeeper(Number(fs.readFileSync(testHome.home.keeperPid, 'utf8')))

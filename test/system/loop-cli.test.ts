@@ -285,7 +285,7 @@ describe('while a loop works', () => {
     expect(await testHome.list()).toEqual([])
   })
 
-  it('nothing lands, and where they work right here there is nothing to land', async () => {
+  it('nothing lands, and where they work right here there is nothing to land', { tags: ['extended'] }, async () => {
     await project('make it [slow a.txt]')
     const loop = await begin('--parallel', '1')
     await workers(loop, 1)
@@ -346,7 +346,7 @@ it('what is in the way of a landing is told, and nothing is changed', async () =
   })
 })
 
-it('whoever begins anew is told of the loop before, which is not finished', async () => {
+it('whoever begins anew is told of the loop before, which is not finished', { tags: ['extended'] }, async () => {
   await project('make it [slow a.txt]')
   const loop = await begin()
   await workers(loop, 1)
@@ -361,29 +361,36 @@ it('whoever begins anew is told of the loop before, which is not finished', asyn
 it.each([
   ['with --squash again', ['--squash']],
   ['as a merge', []],
-])('a loop that landed with --squash, went on and got another task lands %s', async (_, how) => {
-  await project('make it [both a.txt]', 'make it [slow b.txt]')
-  const loop = await begin('--parallel', '1', '--no-verify')
-  const isDone = async (): Promise<boolean> => (await boardOf('prd')).tasks[0]?.state === 'done'
-  await waitUntil('the first task is merged', async () => ((await isDone()) ? true : undefined))
-  await workers(loop, 1)
-  await testHome.ok('stop', 'prd')
-  expect(await testHome.json('ralph', 'land', '--squash')).toMatchObject({ tasks: [{ id: '1' }], isForward: false })
-  fs.appendFileSync(testHome.path('PRD.md'), '- [ ] make it [both c.txt]\n')
-  await git('commit', '-qam', 'one more task')
-  fs.writeFileSync(gate, '')
-  await testHome.ok('resume', 'prd')
-  await testHome.ended('ralph-prd', 60_000)
-  expect((await boardOf('prd')).tasks.map(({ state }) => state)).toEqual(['done', 'done', 'done'])
-  const landed = await testHome.json<{ commit: string }>('ralph', 'land', ...how)
-  expect(landed).toMatchObject({ isNews: true, tasks: [{ id: '1' }, { id: '2' }, { id: '3' }] })
-  expect(fs.readFileSync(testHome.path('shared.txt'), 'utf8')).toBe('c.txt\n')
-  expect(fs.existsSync(testHome.path('b.txt'))).toBe(true)
-  expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8').replaceAll(/- \[(.)\].*\n/g, '$1')).toBe('xxx')
-  expect(await testHome.json('ralph', 'land', ...how), 'again').toMatchObject({ commit: landed.commit, isNews: false })
-})
+])(
+  'a loop that landed with --squash, went on and got another task lands %s',
+  { tags: ['extended'] },
+  async (_, how) => {
+    await project('make it [both a.txt]', 'make it [slow b.txt]')
+    const loop = await begin('--parallel', '1', '--no-verify')
+    const isDone = async (): Promise<boolean> => (await boardOf('prd')).tasks[0]?.state === 'done'
+    await waitUntil('the first task is merged', async () => ((await isDone()) ? true : undefined))
+    await workers(loop, 1)
+    await testHome.ok('stop', 'prd')
+    expect(await testHome.json('ralph', 'land', '--squash')).toMatchObject({ tasks: [{ id: '1' }], isForward: false })
+    fs.appendFileSync(testHome.path('PRD.md'), '- [ ] make it [both c.txt]\n')
+    await git('commit', '-qam', 'one more task')
+    fs.writeFileSync(gate, '')
+    await testHome.ok('resume', 'prd')
+    await testHome.ended('ralph-prd', 60_000)
+    expect((await boardOf('prd')).tasks.map(({ state }) => state)).toEqual(['done', 'done', 'done'])
+    const landed = await testHome.json<{ commit: string }>('ralph', 'land', ...how)
+    expect(landed).toMatchObject({ isNews: true, tasks: [{ id: '1' }, { id: '2' }, { id: '3' }] })
+    expect(fs.readFileSync(testHome.path('shared.txt'), 'utf8')).toBe('c.txt\n')
+    expect(fs.existsSync(testHome.path('b.txt'))).toBe(true)
+    expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8').replaceAll(/- \[(.)\].*\n/g, '$1')).toBe('xxx')
+    expect(await testHome.json('ralph', 'land', ...how), 'again').toMatchObject({
+      commit: landed.commit,
+      isNews: false,
+    })
+  },
+)
 
-it('a list that git does not know is ticked when the work has landed', async () => {
+it('a list that git does not know is ticked when the work has landed', { tags: ['extended'] }, async () => {
   await project('make it [good a.txt]')
   write('- [ ] make it [good b.txt]\n', 'TODO.md')
   await testHome.ended((await begin('TODO.md', '--parallel', '1')).name)

@@ -56,7 +56,9 @@ function boxes(): string {
   return fs.readFileSync(testHome.path('PRD.md'), 'utf8').replaceAll(/- \[(.)\].*\n/g, '$1')
 }
 
-it('opens a task again whose work another one has thrown away, and not where it was only edited or moved', async () => {
+it('opens a task again whose work another one has thrown away, and not where it was only edited or moved', {
+  tags: ['extended'],
+}, async () => {
   await project(
     'good a.txt',
     'resethard|good b.txt',
@@ -131,7 +133,9 @@ it('takes no half merge, conflict marker, empty commit or ignored file for work'
   expect(reasons.slice(0, 2)).toEqual(['conflicts are left in text.txt', 'conflicts are left in b.txt'])
 })
 
-it('credits an agent with nothing that its user committed, that was merged from elsewhere, or that another loop did', async () => {
+it('credits an agent with nothing that its user committed, that was merged from elsewhere, or that another loop did', {
+  tags: ['extended'],
+}, async () => {
   await project('pulls|good a.txt', 'merges|good b.txt', 'waits|good c.txt', 'waits d.txt', 'takes|good e.txt')
   for (const branch of ['other', 'another', 'third']) {
     await git('checkout', '-q', '-b', branch, 'main')
@@ -206,7 +210,9 @@ it('notices an agent that leaves the branch, and finished work that is gone when
   expect(fs.existsSync(testHome.path('a.txt'))).toBe(true)
 })
 
-it('stops with a sentence where the repository is gone, or the branch cannot be checked out again', async () => {
+it('stops with a sentence where the repository is gone, or the branch cannot be checked out again', {
+  tags: ['extended'],
+}, async () => {
   await project('good a.txt', 'stays b.txt', 'rmgit c.txt')
   const session = await ralph()
   expect(await testHome.ended(session.name, 60_000)).toMatchObject({
@@ -223,7 +229,9 @@ it('stops with a sentence where the repository is gone, or the branch cannot be 
   })
 })
 
-it('stops where an agent leaves git in the middle of something, and tells of commits of which only files are left', async () => {
+it('stops where an agent leaves git in the middle of something, and tells of commits of which only files are left', {
+  tags: ['extended'],
+}, async () => {
   await project('good a.txt', 'uncommits b.txt', 'picks c.txt', 'good d.txt')
   await git('checkout', '-q', '-b', 'side')
   fs.writeFileSync(testHome.path('text.txt'), 'side\n')
@@ -252,7 +260,9 @@ it('stops where an agent leaves git in the middle of something, and tells of com
   expect(board(session), 'only the task that did it fails again').toMatchObject({ 'd.txt': 'open' })
 })
 
-it('watches your checkout while agents work beside it, and mends worktrees and branches that they remove', async () => {
+it('watches your checkout while agents work beside it, and mends worktrees and branches that they remove', {
+  tags: ['extended'],
+}, async () => {
   await project(
     'good a.txt',
     'pcommitmain|good b.txt',
@@ -306,7 +316,9 @@ it('watches your checkout while agents work beside it, and mends worktrees and b
   for (const name of 'abcdefghij') expect(files).toContain(`${name}.txt`)
 })
 
-it('tells of lines and files that agents side by side take away, and of work that two of them claim', async () => {
+it('tells of lines and files that agents side by side take away, and of work that two of them claim', {
+  tags: ['extended'],
+}, async () => {
   await project('manylines a.txt', 'copies b.txt', 'thins c.txt', 'prmfiles d.txt')
   fs.mkdirSync(testHome.path('src'))
   for (const name of ['one', 'two', 'three', 'four', 'five', 'six']) fs.writeFileSync(testHome.path('src', name), name)
@@ -345,7 +357,9 @@ it('tells of lines and files that agents side by side take away, and of work tha
   expect(await git('status', '--porcelain'), 'edits stay').toBe('M text.txt')
 })
 
-it('tells how to bring your checkout back after an agent made it bare, deleted files deep in it, or moved its HEAD', async () => {
+it('tells how to bring your checkout back after an agent made it bare, deleted files deep in it, or moved its HEAD', {
+  tags: ['extended'],
+}, async () => {
   await project('pbare a.txt', 'prmdeep b.txt', 'psymref c.txt', 'good d.txt')
   fs.mkdirSync(testHome.path('src/lib/deep'), { recursive: true })
   for (const name of ['one.txt', 'two.txt', 'deep/three.txt']) fs.writeFileSync(testHome.path('src/lib', name), name)
@@ -375,7 +389,9 @@ it('tells how to bring your checkout back after an agent made it bare, deleted f
   expect(await git('status', '--porcelain', '--branch')).toBe('## main')
 })
 
-it('continues where an agent pointed HEAD elsewhere in your checkout, and names the setting where it made that bare', async () => {
+it('continues where an agent pointed HEAD elsewhere in your checkout, and names the setting where it made that bare', {
+  tags: ['extended'],
+}, async () => {
   await project('symref|good a.txt', 'good b.txt', 'bare c.txt')
   await git('checkout', '-q', '-b', 'other')
   fs.writeFileSync(testHome.path('other.txt'), 'other')
@@ -397,7 +413,9 @@ it('continues where an agent pointed HEAD elsewhere in your checkout, and names 
   expect(await git('log', '-1', '--format=%s', 'other')).toBe('other')
 })
 
-it('ends where an agent has put pipes into .git, and quotes the name of a branch that an agent has made', async () => {
+it('ends where an agent has put pipes into .git, and quotes the name of a branch that an agent has made', {
+  tags: ['extended'],
+}, async () => {
   await project('good a.txt', 'oddbranch|good b.txt', 'pipes|good c.txt')
   const session = await ralph()
   await testHome.ended(session.name, 120_000)

@@ -38,7 +38,7 @@ const workers = (loop: SessionView): SessionView[] => findWorkers(loop, readSess
 const keeperPid = (): number => Number(fs.readFileSync(path.join(testHome.home.root, 'keeper.pid'), 'utf8'))
 
 describe('a loop whose supervisor is killed', () => {
-  it('while it resumes the workers goes on with them, as often as that happens', async () => {
+  it('while it resumes the workers goes on with them, as often as that happens', { tags: ['extended'] }, async () => {
     await project('make it [slow a.txt]', 'make it [slow b.txt]', 'make it [good c.txt]')
     const loop = await testHome.json<SessionView>('ralph', '--agent', 'codex', '--parallel', '2')
     await waitUntil('both are at work', () => (agent.tempers().length >= 2 ? true : undefined), 60_000)

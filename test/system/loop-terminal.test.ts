@@ -52,7 +52,7 @@ describe('at a terminal', () => {
     expect(await testHome.ended('ralph-prd')).toMatchObject({ outcome: 'done' })
   })
 
-  it('leaving takes the windows of workers away, and harms nobody', async () => {
+  it('leaving takes the windows of workers away, and harms nobody', { tags: ['extended'] }, async () => {
     const { gate } = installScriptedAgent(testHome)
     const { pid } = await loopOn('make it [slow a.txt]', 'make it [slow b.txt]')
     const terminal = await Terminal.open(testHome)
@@ -66,7 +66,7 @@ describe('at a terminal', () => {
     expect(await testHome.ended('ralph-prd')).toMatchObject({ outcome: 'done' })
   })
 
-  it('the board is redrawn in place until the loop has ended, and left there', async () => {
+  it('the board is redrawn in place until the loop has ended, and left there', { tags: ['extended'] }, async () => {
     const { gate } = installScriptedAgent(testHome)
     await loopOn('make it [slow a.txt]', 'make it [good b.txt]')
     const terminal = await Terminal.open(testHome)
@@ -111,7 +111,7 @@ esac`
     expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8')).toBe('- [x] one\n- [x] three (after 1)\n')
   })
 
-  it('waits for whoever says no, until it is resumed', async () => {
+  it('waits for whoever says no, until it is resumed', { tags: ['extended'] }, async () => {
     const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot build --agent codex "a tool"; echo "code=$?"')
     await terminal.shows('Start? [Y/n')
@@ -122,7 +122,9 @@ esac`
     expect(await testHome.ended('build-a-tool')).toMatchObject({ outcome: 'done' })
   })
 
-  it('without a terminal it is planned and built in one go; with --plan-only it ends with the plan', async () => {
+  it('without a terminal it is planned and built in one go; with --plan-only it ends with the plan', {
+    tags: ['extended'],
+  }, async () => {
     await testHome.ok('build', '--agent', 'codex', '--plan-only', 'a tool')
     expect(await testHome.ended('build-a-tool')).toMatchObject({ outcome: 'done' })
     const board = await testHome.ok('ralph', 'status')

@@ -108,7 +108,7 @@ describe('one after the other', () => {
     expect(stops, 'the board does not count the time since the stop').toEqual([undefined, [stopped.endedAt], undefined])
   })
 
-  it('is killed with its supervisor again and again, and does everything once', async () => {
+  it('is killed with its supervisor again and again, and does everything once', { tags: ['extended'] }, async () => {
     const names = Array.from({ length: 6 }, (_, n) => `f${n}.txt`)
     await project(...names.map(name => `make it [good ${name}]`))
     const session = await ralph()
@@ -174,7 +174,7 @@ describe('side by side', () => {
     expect(await git('status', '--porcelain')).toBe('')
   })
 
-  it('does not believe whoever resolves a conflict by leaving one side out', async () => {
+  it('does not believe whoever resolves a conflict by leaving one side out', { tags: ['extended'] }, async () => {
     await project('make it [late b.txt careless]', 'make it [both a.txt]')
     const session = await ralph('--parallel', '2')
     const isFirst = (): boolean => loopOf(session) !== undefined && board(session)['a.txt'] === 'done'
@@ -190,7 +190,7 @@ describe('side by side', () => {
     expect(await git('show', `${kept}:shared.txt`), 'its work').toBe('b.txt')
   })
 
-  it('lands nothing that was not proven, and goes on after that', async () => {
+  it('lands nothing that was not proven, and goes on after that', { tags: ['extended'] }, async () => {
     await project('make it [good a.txt]', 'make it [idle b.txt]')
     const session = await ralph('--parallel', '2', '--retries', '1')
     expect(await testHome.ended(session.name, 60_000)).toMatchObject({ outcome: 'failed' })
@@ -206,7 +206,7 @@ describe('side by side', () => {
     expect(fs.existsSync(testHome.path('stray.txt'))).toBe(false)
   })
 
-  it('merges everything once, whoever is killed', async () => {
+  it('merges everything once, whoever is killed', { tags: ['extended'] }, async () => {
     const names = Array.from({ length: 6 }, (_, n) => `f${n}.txt`)
     const list = await project(...names.map(name => `make it [good ${name}]`))
     const session = await ralph('--parallel', '3', '--land')
@@ -232,7 +232,7 @@ describe('side by side', () => {
     expect(await git('worktree', 'list', '--porcelain')).not.toContain(`${loopOf(session).branch}-`)
   })
 
-  it('has fewer at work after a usage limit, which is waited for', async () => {
+  it('has fewer at work after a usage limit, which is waited for', { tags: ['extended'] }, async () => {
     await project(...['limited', 'good', 'good', 'good'].map((temper, n) => `make it [${temper} f${n}.txt]`))
     const session = await ralph('--parallel', '4')
     expect(await testHome.ended(session.name, 120_000)).toMatchObject({ outcome: 'done' })
@@ -244,7 +244,7 @@ describe('side by side', () => {
 })
 
 describe('as much as is wanted', () => {
-  it('one iteration, one task, or no more iterations than allowed', async () => {
+  it('one iteration, one task, or no more iterations than allowed', { tags: ['extended'] }, async () => {
     await project(...['a', 'b', 'c', 'd', 'e'].map(name => `make it [good ${name}.txt]`))
     const once = await ralph('--once', '--name', 'once')
     expect(await testHome.ended(once.name)).toMatchObject({
@@ -260,7 +260,7 @@ describe('as much as is wanted', () => {
     expect(await testHome.ended(more.name)).toMatchObject({ outcome: 'done' })
   })
 
-  it('a task that was set aside is tried again when it is resumed', async () => {
+  it('a task that was set aside is tried again when it is resumed', { tags: ['extended'] }, async () => {
     await project('make it [idle|idle|good a.txt]')
     const session = await ralph()
     expect(await testHome.ended(session.name)).toMatchObject({ outcome: 'failed' })
@@ -271,7 +271,9 @@ describe('as much as is wanted', () => {
     expect(loopOf(session).tasks[0]?.tries).toHaveLength(3)
   })
 
-  it('what others did meanwhile is not taken for the work on a task that is tried again', async () => {
+  it('what others did meanwhile is not taken for the work on a task that is tried again', {
+    tags: ['extended'],
+  }, async () => {
     await project('make it [idle a.txt]', 'make it [good b.txt]')
     const session = await ralph('--retries', '1')
     expect(await testHome.ended(session.name)).toMatchObject({ outcome: 'failed' })
@@ -280,7 +282,7 @@ describe('as much as is wanted', () => {
     expect(board(session)).toEqual({ 'a.txt': 'blocked', 'b.txt': 'done' })
   })
 
-  it('a check that was asked for and cannot be run fails', async () => {
+  it('a check that was asked for and cannot be run fails', { tags: ['extended'] }, async () => {
     await project('make it [good a.txt]')
     const session = await ralph('--retries', '1', '--verify', './run-tests.sh')
     expect(await testHome.ended(session.name)).toMatchObject({
@@ -289,7 +291,9 @@ describe('as much as is wanted', () => {
     })
   })
 
-  it('a list that is gone when it is resumed is told of, and nothing is lost when it is back', async () => {
+  it('a list that is gone when it is resumed is told of, and nothing is lost when it is back', {
+    tags: ['extended'],
+  }, async () => {
     const list = await project('make it [idle|slow a.txt]', 'make it [good b.txt]')
     const session = await ralph()
     await waitUntil('it waits at the gate', () => (agent.tempers().includes('a.txt slow') ? true : undefined))
@@ -308,7 +312,7 @@ describe('as much as is wanted', () => {
     expect(loopOf(session).tasks.map(({ tries }) => tries.length)).toEqual([2, 1])
   })
 
-  it('a YAML file is a list as well, and keeps its other bytes', async () => {
+  it('a YAML file is a list as well, and keeps its other bytes', { tags: ['extended'] }, async () => {
     await project()
     const tasks = (isDone: boolean): string =>
       `# ours\ntasks:\n  - title: make it [good a.txt] # first\n    completed: ${isDone}\n  - title: 'make it [good b.txt]'\n    completed: ${isDone}\n`
@@ -320,7 +324,9 @@ describe('as much as is wanted', () => {
 })
 
 describe('a task tracker', () => {
-  it('is worked off like a list: what is proven is closed, and what was closed without work is open again', async () => {
+  it('is worked off like a list: what is proven is closed, and what was closed without work is open again', {
+    tags: ['extended'],
+  }, async () => {
     await project()
     fs.rmSync(testHome.path('PRD.md'))
     const beads = new BeadsProject(testHome.project)
@@ -350,7 +356,7 @@ describe('an idea', () => {
     expect(agent.tempers()).toEqual(['plan', 'a.txt good', 'b.txt idle', 'b.txt good'])
   })
 
-  it('is planned and no more, and planned again when there is no plan', async () => {
+  it('is planned and no more, and planned again when there is no plan', { tags: ['extended'] }, async () => {
     const session = await testHome.json<SessionView>('build', '--agent', 'codex', '--plan-only', '[good a.txt]')
     expect(await testHome.ended(session.name)).toMatchObject({
       outcome: 'done',

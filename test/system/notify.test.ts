@@ -68,7 +68,9 @@ test('a loop is told of once, with its summary, and not each of those who worked
   ])
 })
 
-test('restarts that come too often are told before it gives up, and a limit that is waited for', async () => {
+test('restarts that come too often are told before it gives up, and a limit that is waited for', {
+  tags: ['extended'],
+}, async () => {
   userConfig(testHome, hook())
   const limit = 'You’ve hit your usage limit. Upgrade to Pro or try again at 9:00 AM.'
   const codex = `cat >/dev/null
@@ -149,7 +151,7 @@ test('a dead channel delays no session and no other channel', async () => {
   expect(server.requests).toHaveLength(3)
 })
 
-test('a session that is cleaned away is told of all the same', async () => {
+test('a session that is cleaned away is told of all the same', { tags: ['extended'] }, async () => {
   userConfig(testHome, hook())
   server.replies.push(503)
   await testHome.run('--headless', '--', 'true')
@@ -181,7 +183,9 @@ test('a bell rings on the terminal the work was asked for on', async () => {
   await waitUntil('it has rung', async () => ((await terminal.hasRung()) ? true : undefined))
 })
 
-test('a bell rings on a terminal that is attached, and writes nothing into any session’s own', async () => {
+test('a bell rings on a terminal that is attached, and writes nothing into any session’s own', {
+  tags: ['extended'],
+}, async () => {
   userConfig(testHome, '[notify.ring]\ntype = "bell"\n')
   const shown = await testHome.run('--name', 'shown', '--', 'sh', '-c', 'echo here I am; sleep 600')
   const terminal = await Terminal.open(testHome)
@@ -224,7 +228,7 @@ test('a test says of each channel what became of it, and fails when one does', a
   })
 })
 
-test('a test that works brings what was waiting for the channel at once', async () => {
+test('a test that works brings what was waiting for the channel at once', { tags: ['extended'] }, async () => {
   userConfig(testHome, hook())
   server.replies.push(500, 500)
   await testHome.run('--headless', '--', 'true')

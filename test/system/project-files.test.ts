@@ -92,7 +92,7 @@ it('keeps the files of several sessions apart, with the newest at the top, and t
   expect(fs.existsSync(testHome.path('.agent'))).toBe(false)
 })
 
-it('a large log is put away compressed, and nothing of it is missing', async () => {
+it('a large log is put away compressed, and nothing of it is missing', { tags: ['extended'] }, async () => {
   await testHome.run('--headless', '--name', 'talk', '--', 'sh', '-c', 'seq -f "%.0f so it goes" 1 2000000')
   await testHome.ended('talk')
   await waitForText(testHome, 'STATUS.md', '# ✔ done')
@@ -107,7 +107,9 @@ it('a large log is put away compressed, and nothing of it is missing', async () 
   expect(all === Array.from({ length: 2_000_000 }, (_, i) => `${i + 1} so it goes\n`).join('')).toBe(true)
 })
 
-it('a log of which its writer is killed again and again has no line twice, and none is missing', async () => {
+it('a log of which its writer is killed again and again has no line twice, and none is missing', {
+  tags: ['extended'],
+}, async () => {
   const script = 'n=0; while [ ! -e go ]; do n=$((n+1)); echo "line $n of it"; sleep 0.002; done'
   const session = await testHome.run('--headless', '--name', 'count', '--', 'sh', '-c', script)
   for (let kill = 1; kill <= 3; kill++) {

@@ -69,7 +69,7 @@ it('a rest goes on when it is due, however long the machine was off', async () =
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(due as string))
 })
 
-it('in safe mode nothing is started until it is resumed', async () => {
+it('in safe mode nothing is started until it is resumed', { tags: ['extended'] }, async () => {
   await begun('auth')
   await simulateReboot(testHome)
   await testHome.ok('daemon', 'start', '--no-resume')
@@ -89,7 +89,9 @@ it('in safe mode nothing is started until it is resumed', async () => {
   expect(await testHome.status('next'), 'safe mode is over').toMatchObject({ phase: 'running', attempt: 1 })
 })
 
-it('a supervisor that is started in safe mode at each boot holds everything once, and not again when it is brought back', async () => {
+it('a supervisor that is started in safe mode at each boot holds everything once, and not again when it is brought back', {
+  tags: ['extended'],
+}, async () => {
   await begun('auth')
   await simulateReboot(testHome)
   testHome.env['ONESHOT_NO_RESUME'] = '1'
@@ -113,7 +115,7 @@ it('a supervisor that is started in safe mode at each boot holds everything once
   expect((await testHome.status('crashing')).phase, 'its rest goes on').not.toBe('blocked')
 })
 
-it('what was at work too long ago, or has lost its folder, waits for you', async () => {
+it('what was at work too long ago, or has lost its folder, waits for you', { tags: ['extended'] }, async () => {
   const old = await begun('old')
   await begun('lost')
   await simulateReboot(testHome)

@@ -68,7 +68,7 @@ it('the files of a command come back in a fresh clone: onto a branch, into a wor
   expect(await testHome.list()).toEqual([])
 })
 
-it('a look tells what would be done or refused, and leaves nothing behind', async () => {
+it('a look tells what would be done or refused, and leaves nothing behind', { tags: ['extended'] }, async () => {
   await testHome.ok('run', '--push', 'origin', '--agent', 'demo', '--name', 'far', 'steps=500 delay=50ms write=notes')
   await waitUntil('it writes', () => (fs.existsSync(testHome.path('notes')) ? true : undefined))
   await testHome.ok('stop', 'far')

@@ -43,7 +43,7 @@ function supervisors(): string[] {
     })
 }
 
-it('one that was suspended while another took over does nothing when it wakes up', async () => {
+it('one that was suspended while another took over does nothing when it wakes up', { tags: ['extended'] }, async () => {
   const session = await testHome.run(
     '--name',
     'long',

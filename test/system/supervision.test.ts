@@ -33,7 +33,7 @@ describe('an agent that lives and does nothing', () => {
     expect(fs.readFileSync(testHome.path('n.txt'), 'utf8').trim().split('\n')).toHaveLength(4)
   })
 
-  it('is told from one that computes without a word', async () => {
+  it('is told from one that computes without a word', { tags: ['extended'] }, async () => {
     const busy = 'end=$(($(date +%s) + 6)); while [ "$(date +%s)" -lt "$end" ]; do :; done'
     await testHome.run('--name', 'busy', '--headless', '--silence', '2s', '--', 'sh', '-c', busy)
     await testHome.run('--name', 'idle', '--headless', '--silence', '2s', '--', 'sleep', '600')

@@ -123,7 +123,7 @@ it('a clone is fast-forwarded and rebuilt under running work, which the new supe
   expect((await oneshot('wait', 'long')).code).toBe(5)
 })
 
-it('what cannot be fast-forwarded is refused, and nothing is changed', async () => {
+it('what cannot be fast-forwarded is refused, and nothing is changed', { tags: ['extended'] }, async () => {
   await publish('9.9.9')
   const refused = async (sentence: string | RegExp, hint: string): Promise<void> => {
     const before = await head()
@@ -154,7 +154,7 @@ it('what cannot be fast-forwarded is refused, and nothing is changed', async () 
   await refused('error: git pull --ff-only failed in', 'the running version is unchanged')
 })
 
-it('an update that cannot be built is taken back, and the next one works', async () => {
+it('an update that cannot be built is taken back, and the next one works', { tags: ['extended'] }, async () => {
   const session = await json<SessionView>('run', '--json', '--name', 'long', '--headless', '--', 'sleep', '1000')
   const before = await json<DaemonView>('daemon', 'status', '--json')
   const old = await head()

@@ -110,7 +110,9 @@ describe('the work of a session', () => {
     })
   })
 
-  it('is not proven where nothing was changed, whatever was said and whoever works there later', async () => {
+  it('is not proven where nothing was changed, whatever was said and whoever works there later', {
+    tags: ['extended'],
+  }, async () => {
     makefile('true')
     await ended('idle', 'echo all is done')
     fs.writeFileSync(testHome.path('later'), 'mine\n')
@@ -120,7 +122,9 @@ describe('the work of a session', () => {
     expect((await verified(3, 'idle')).sentence).toBe('not proven: it changed no file')
   })
 
-  it('is what an agent has done, with what it said; its output that tells of failure is told', async () => {
+  it('is what an agent has done, with what it said; its output that tells of failure is told', {
+    tags: ['extended'],
+  }, async () => {
     await testHome.run('--agent', 'demo', '--name', 'poem', 'steps=2 delay=10ms write=notes.txt')
     await testHome.ended('poem')
     const proof = await verified(0, 'poem')
@@ -140,7 +144,7 @@ describe('the work of a session', () => {
     expect(proof.sentence).toMatch(/^not proven: it is still running \(1 file, not committed, /)
   })
 
-  it('is told by times where it has no checkpoints, and not at all without git', async () => {
+  it('is told by times where it has no checkpoints, and not at all without git', { tags: ['extended'] }, async () => {
     fs.writeFileSync(testHome.path('old'), 'mine\n')
     fs.utimesSync(testHome.path('old'), 0, 0)
     await ended('off', `${COMMIT}; echo b >b`, '--checkpoints', 'off')
@@ -187,7 +191,7 @@ describe('a command that is to be proven', () => {
     await expectRefusal(testHome, args, refused)
   })
 
-  it('is done only when its check passes', async () => {
+  it('is done only when its check passes', { tags: ['extended'] }, async () => {
     await ended('right', 'echo a >a', '--verify', 'grep -q a a')
     expect(await testHome.status('right')).toMatchObject({ outcome: 'done', reason: 'exit code 0, grep -q a a passes' })
     await ended('wrong', 'echo b >a', '--verify', 'grep -q a a')

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { testSize } from '../../../testkit/system/test-size.ts'
 import { makeLoopSpec } from '../../../testkit/core/loop-fixtures.ts'
 import { type EffectFate, runLoop, SimulatedLoop, type WorkerBehavior } from '../../../testkit/core/simulated-loop.ts'
 import { newTask, newIteration } from './update.ts'
@@ -278,7 +279,7 @@ test('a loop ends with a true outcome, however agents behave and whenever its pr
         expect(world.lost).toEqual([])
       },
     ),
-    { numRuns: 300 },
+    { numRuns: testSize(80, 300) },
   )
 }, 120_000)
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { testSize } from '../../../testkit/system/test-size.ts'
 import {
   NOW,
   PHASES,
@@ -44,7 +45,7 @@ function forAnyHistory(check: (moments: readonly Moment[], spec: Spec) => void):
   const histories = fc.array(randomChoices, { maxLength: 60, size: 'max' })
   fc.assert(
     fc.property(specs, histories, (spec, history) => check(live(spec, history), spec)),
-    { numRuns: 500 },
+    { numRuns: testSize(120, 500) },
   )
 }
 
@@ -293,7 +294,7 @@ test('an attempt that left nothing behind leads to the same state as a swept one
         ends(signal as Signal, gone),
       )
     }),
-    { numRuns: 500 },
+    { numRuns: testSize(120, 500) },
   )
 })
 

@@ -3,7 +3,7 @@ import { type AttemptFolder, attemptFolder } from '../../../src/state/session-fo
 import { checkLiveness, type ProcessId, signalProcess } from '../../../src/os/process/processes.ts'
 import { readClaim, readRecorder, readStarted } from '../../../src/state/attempt-files.ts'
 import { readJournal, steadyNow } from '../agent/journal.ts'
-import { pick } from '../seeded-random.ts'
+import { pick } from '../../../testkit/system/seeded-random.ts'
 import type { ChaosSession } from '../fleet/chaos-session.ts'
 import type { Fault, FaultContext } from './fault.ts'
 

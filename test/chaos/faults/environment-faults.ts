@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { steadyNow } from '../agent/journal.ts'
-import { between } from '../seeded-random.ts'
+import { between } from '../../../testkit/system/seeded-random.ts'
 import type { Fault, FaultContext } from './fault.ts'
 
 /** Fills the disk for a while. It counts as recovered when the supervisor accepts a request again. */

@@ -1,4 +1,4 @@
-import type { RandomSource } from '../seeded-random.ts'
+import type { RandomSource } from '../../../testkit/system/seeded-random.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { ChaosSession } from '../fleet/chaos-session.ts'
 import type { User } from '../fleet/user.ts'

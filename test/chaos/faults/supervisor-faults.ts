@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isSuspended, checkLiveness, type ProcessId, signalProcess } from '../../../src/os/process/processes.ts'
 import { steadyNow } from '../agent/journal.ts'
-import { between } from '../seeded-random.ts'
+import { between } from '../../../testkit/system/seeded-random.ts'
 import type { FaultEffect, Fault, FaultContext } from './fault.ts'
 import { measureRecovery } from './measure-recovery.ts'
 

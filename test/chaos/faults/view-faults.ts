@@ -4,7 +4,7 @@ import { identifyProcess, checkLiveness, signalProcess } from '../../../src/os/p
 import { run } from '../../../src/os/run.ts'
 import { readExit, readRecorder } from '../../../src/state/attempt-files.ts'
 import { steadyNow } from '../agent/journal.ts'
-import { pick } from '../seeded-random.ts'
+import { pick } from '../../../testkit/system/seeded-random.ts'
 import type { ChaosSession } from '../fleet/chaos-session.ts'
 import type { FaultEffect, Fault, FaultContext } from './fault.ts'
 import { measureRecovery } from './measure-recovery.ts'

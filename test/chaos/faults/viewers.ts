@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import path from 'node:path'
 import { run } from '../../../src/os/run.ts'
-import { type RandomSource, pick } from '../seeded-random.ts'
+import { type RandomSource, pick } from '../../../testkit/system/seeded-random.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { ChaosEnvironment } from '../environment/chaos-environment.ts'
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { checkSession, type SessionFigures } from '../checks/check-session.ts'
-import { seededRandom } from '../seeded-random.ts'
+import { seededRandom } from '../../../testkit/system/seeded-random.ts'
 import { makeSessionPlan } from './session-plan.ts'
 import { ChaosSession } from './chaos-session.ts'
 import type { FleetContext } from './fleet-context.ts'

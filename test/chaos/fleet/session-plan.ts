@@ -1,4 +1,4 @@
-import { between, type RandomSource } from '../seeded-random.ts'
+import { between, type RandomSource } from '../../../testkit/system/seeded-random.ts'
 
 /** The plan of a user for one session, decided before it starts. */
 export interface SessionPlan {

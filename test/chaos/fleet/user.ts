@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, connect } from '../../../src/api/client.ts'
 import { Refusal } from '../../../src/lib/errors.ts'
 import { run } from '../../../src/os/run.ts'
-import { between, type RandomSource } from '../seeded-random.ts'
+import { between, type RandomSource } from '../../../testkit/system/seeded-random.ts'
 import type { ChaosEnvironment } from '../environment/chaos-environment.ts'
 
 /** Refusals after which a user retries: no supervisor answers, or nothing can be written at the moment. */

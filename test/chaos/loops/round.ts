@@ -5,7 +5,7 @@ import type { ProductClone } from '../../../bench/product/clone.ts'
 import type { SessionView } from '../../../src/api/contract/responses.ts'
 import { findWorkers } from '../../../src/views/loop/loops.ts'
 import { readSession, readSessions } from '../../../src/views/sessions.ts'
-import { between, type RandomSource, seededRandom, pick } from '../seeded-random.ts'
+import { between, type RandomSource, seededRandom, pick } from '../../../testkit/system/seeded-random.ts'
 import { checkEnd, checkLeft } from './check-round.ts'
 import { LoopEnvironment } from './loop-environment.ts'
 

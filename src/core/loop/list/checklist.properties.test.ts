@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { testSize } from '../../../../testkit/system/test-size.ts'
 import { checklists } from '../../../../testkit/core/checklists.ts'
 import { markChecklist, readChecklist } from './checklist.ts'
 import type { ItemMark } from './task-list.ts'
@@ -20,7 +21,7 @@ test('readChecklist finds every box that is a task, and nothing else', () => {
       expect(new Set(items.map(({ key }) => key)).size).toBe(tasks)
       expect(items.map(({ label }) => label)).toEqual(items.map((_, at) => String(at + 1)))
     }),
-    { numRuns: 200 },
+    { numRuns: testSize(50, 200) },
   )
 })
 
@@ -33,7 +34,7 @@ test('ticking and unticking restores the text, and in between only boxes differ'
       expect(markChecklist(marked, undo(marks))).toBe(text)
       expect(markChecklist(marked, marks)).toBe(marked)
     }),
-    { numRuns: 200 },
+    { numRuns: testSize(50, 200) },
   )
 })
 

@@ -1,0 +1,3 @@
+import { sweep, SWEPT } from './sweep.ts'
+
+sweep(SWEPT.conversations)
