@@ -7,7 +7,8 @@ import { Superseded } from '../ports/store.ts'
 import { unusableHome } from '../state/home.ts'
 import { callerFromHeader, identifyCaller, recordConnection } from './caller.ts'
 import { actingSession, assertAllowed, isPublic } from './access-control.ts'
-import { type RouteContext, ROUTES } from './routes/routes.ts'
+import type { RouteContext } from './routes/route.ts'
+import { ROUTES } from './routes/routes.ts'
 
 /** Bytes. A prompt of 5 MB is fine; an endless stream is not. */
 const MAX_BODY_SIZE = 128 * 1_048_576
@@ -54,7 +55,7 @@ async function handleRequest(
     const caller = isPublicRoute ? callerFromHeader(request, store) : await identifyCaller(request, store)
     assertAllowed(name, route, id, caller, store)
     const body = request.method === 'POST' ? await readBody(request) : undefined
-    return { status: 200, body: await route.handle(context, body, id, actingSession(route, caller)) }
+    return { status: 200, body: await route.handle(context, { body, id, caller: actingSession(route, caller) }) }
   } catch (cause) {
     const problem = describeProblem(cause, context)
     const isDisconnected = request.socket.destroyed || hasCode(cause, 'ECONNRESET')

@@ -2,34 +2,38 @@ import path from 'node:path'
 import type { RestoreRequest } from '../../api/contract/requests.ts'
 import type { CheckpointView, RestoredView } from '../../api/contract/responses.ts'
 import { refusal } from '../../api/contract/problems.ts'
+import { parseRestoreRequest } from '../../api/contract/request-schemas.ts'
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
-import { isIdle, type Session } from '../../core/session/session.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { checkpointTargetOf } from '../../ports/checkpoints.ts'
+import { isIdle } from '../../core/session/session.ts'
 import { rootReason, Trouble } from '../../lib/errors.ts'
-import { type Checkpoints, NotSaved } from '../../ports/checkpoints.ts'
-import type { Store } from '../../ports/store.ts'
+import { checkpointTargetOf, NotSaved } from '../../ports/checkpoints.ts'
 import { toCheckpointView } from '../../views/session-view.ts'
+import { loadSession, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
 
-interface CheckpointRouteContext {
-  readonly engine: Engine
-  readonly store: Store
-  readonly checkpoints: Checkpoints
+export const CHECKPOINT_ROUTES: Routes = {
+  'POST /v1/sessions/:id/checkpoint': route({ handle: saveCheckpoint, full: 'own', confined: 'own' }),
+  'POST /v1/sessions/:id/restore': route({
+    parse: parseRestoreRequest,
+    handle: restoreSession,
+    full: 'own',
+    confined: 'never',
+  }),
 }
 
-export async function saveSession(
-  { spec }: Session,
-  { engine }: CheckpointRouteContext,
+async function saveCheckpoint(
+  context: RouteContext,
+  { id }: RouteCall<undefined>,
 ): Promise<{ checkpoint: CheckpointView; isNew: boolean }> {
-  const { checkpoint, isNew } = await refuseOnFailure('cannot-save', engine.services.saveNow(spec.id))
+  const { spec } = loadSession(context, id)
+  const { checkpoint, isNew } = await refuseOnFailure('cannot-save', context.engine.services.saveNow(spec.id))
   return { checkpoint: toCheckpointView(checkpoint), isNew }
 }
 
-export async function restoreSession(
-  session: Session,
-  request: RestoreRequest,
-  context: CheckpointRouteContext,
+async function restoreSession(
+  context: RouteContext,
+  { body: request, id }: RouteCall<RestoreRequest>,
 ): Promise<RestoredView> {
+  const session = loadSession(context, id)
   const { engine, checkpoints } = context
   const all = await refuseOnFailure('cannot-restore', checkpoints.list(checkpointTargetOf(session.spec)))
   const checkpoint = findCheckpoint(all, request.checkpoint, session.spec.name)
@@ -55,7 +59,7 @@ export function findCheckpoint(all: readonly Checkpoint[], number: number, name:
 /** Refuses while a session is working anywhere in the working tree, because a restore would change its files. */
 export function assertNothingRuns(
   folder: string,
-  { store, checkpoints }: Pick<CheckpointRouteContext, 'store' | 'checkpoints'>,
+  { store, checkpoints }: Pick<RouteContext, 'store' | 'checkpoints'>,
 ): void {
   const top = checkpoints.worktreeRoot(folder) ?? folder
   const running = store.live().find(other => isWithin(other.spec.cwd, top) && !isIdle(other))

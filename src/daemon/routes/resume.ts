@@ -1,11 +1,106 @@
-import { type Session, type Spec, isIdle } from '../../core/session/session.ts'
-import { type Checkpoints, NotSaved, checkpointTargetOf } from '../../ports/checkpoints.ts'
-import { Trouble } from '../../lib/errors.ts'
 import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
-import { parseListPath } from '../loop-list.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import { parseResumeRequest } from '../../api/contract/request-schemas.ts'
+import type { ResumeRequest } from '../../api/contract/requests.ts'
+import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
+import { isIdle, type Session, type Spec } from '../../core/session/session.ts'
+import { isRefusal, Trouble } from '../../lib/errors.ts'
+import { type Checkpoints, checkpointTargetOf, NotSaved } from '../../ports/checkpoints.ts'
+import { buildResumePreview } from '../../views/resume-preview.ts'
+import { assertMayWake } from '../access-control.ts'
+import { assertListUnused, parseListPath } from '../loop-list.ts'
+import { assertFolderExists, assertThreadFree, assertValidEnvironment } from '../session-spec.ts'
+import { loadSession, loadSessionView, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
+import { settleEndedSessions, waitUntilStarted } from './start-session.ts'
+
+export const RESUME_ROUTES: Routes = {
+  'POST /v1/sessions/:id/resume': route({
+    parse: parseResumeRequest,
+    handle: resumeSession,
+    full: 'own',
+    confined: 'never',
+  }),
+  'GET /v1/sessions/:id/outlook': route({ handle: previewResume, full: 'any', confined: 'any' }),
+}
+
+async function resumeSession(
+  context: RouteContext,
+  { body: request, id, caller }: RouteCall<ResumeRequest>,
+): Promise<SessionView> {
+  const { spec, phase } = loadSession(context, id)
+  const { name } = spec
+  if (phase.name === 'ended') {
+    if (!context.agents(spec.agent).takesPrompt)
+      throw refusal('session-ended', `${name} is a command, and is not started twice`, 'oneshot run -- COMMAND again')
+    const hasUnread = loadSession(context, id).messages.some(message => message.confirmedAt === null)
+    if (phase.outcome === 'done' && !hasUnread) {
+      if (request.cwd === undefined) throw refusal('session-done', `${name} is done`, describeMoreWork(spec))
+      // The user has moved the project: the engine records the new folder, so that further messages start there.
+      assertFolderExists(request.cwd)
+      await context.engine.amend(id, { cwd: request.cwd })
+      return loadSessionView(context, id)
+    }
+  } else if (!isIdle(loadSession(context, id))) {
+    throw refusal('session-running', `${name} is ${phase.name}: there is nothing to resume`, `oneshot status ${name}`)
+  }
+  if (request.env !== undefined) assertValidEnvironment(request.env)
+  const whenStarted = waitUntilStarted(context.engine, id)
+  if (request.cwd !== undefined) assertFolderExists(request.cwd)
+  const resumeNow = (): Promise<void> => context.engine.resume(id, request)
+  await (phase.name === 'ended' ? wakeSession(resumeNow, context, { id, caller, cwd: request.cwd }) : resumeNow())
+  await whenStarted
+  return loadSessionView(context, id)
+}
+
+/** Adds the changes to the session's files, and the refusal that a resume would cause. */
+async function previewResume(context: RouteContext, { id }: RouteCall<undefined>): Promise<ResumePreview> {
+  const session = loadSession(context, id)
+  const { found, next } = buildResumePreview(session, context.engine.hasThread(session))
+  const files = await describeFileChanges(session, context.checkpoints)
+  try {
+    if (session.phase.name === 'ended') await assertWakable(context, id)
+    return { found: [...found, ...files], next }
+  } catch (cause) {
+    if (!isRefusal(cause)) throw cause
+    return { found: [...found, ...files], next: `nothing: ${cause.message} (${cause.hint})` }
+  }
+}
+
+/**
+ * Wakes under the mutex for new sessions: a woken session needs its name, its folder and a part of its starter's
+ * budget.
+ */
+export function wakeSession<T>(
+  action: () => Promise<T>,
+  context: RouteContext,
+  { id, caller, cwd }: { id: string; caller: Session | null; cwd?: string | undefined },
+): Promise<T> {
+  return context.startMutex.run('run', async () => {
+    assertMayWake(loadSession(context, id), caller, context)
+    await assertWakable(context, id, cwd)
+    return await action()
+  })
+}
+
+async function assertWakable(context: RouteContext, id: string, cwd?: string): Promise<void> {
+  await context.assertReady()
+  await settleEndedSessions(context)
+  const { spec, thread } = loadSession(context, id)
+  assertFolderExists(cwd ?? spec.cwd, `if its project was moved: oneshot resume ${spec.name} --cwd DIR`)
+  const others = context.store.live().filter(other => other.spec.id !== id)
+  assertListUnused({ ...spec, cwd: cwd ?? spec.cwd }, others)
+  if (thread.id !== null) assertThreadFree({ agent: spec.agent, thread: thread.id }, others)
+  const holder = others.find(other => other.spec.name === spec.name)
+  if (holder === undefined) return
+  throw refusal(
+    'name-taken',
+    `another session is called ${spec.name} now, and is ${holder.phase.name}`,
+    `oneshot stop ${spec.name}, then try again`,
+  )
+}
 
 /** Describes the changes to an inactive session's files since its last checkpoint, one sentence each. */
-export async function describeFileChanges(session: Session, checkpoints: Checkpoints): Promise<string[]> {
+async function describeFileChanges(session: Session, checkpoints: Checkpoints): Promise<string[]> {
   const { spec, phase, saved } = session
   if (saved.last === null || (phase.name !== 'ended' && !isIdle(session))) return []
   const target = checkpointTargetOf(spec)
@@ -34,7 +129,7 @@ function shortCommit(head: string | null): string {
  * Describes how to give a finished session more work. A loop takes more work through its list, because only its agents
  * read messages.
  */
-export function describeMoreWork({ name, agent, argv }: Spec): string {
+function describeMoreWork({ name, agent, argv }: Spec): string {
   if (!LOOP_KINDS.includes(agent)) return `give it more to do: oneshot send ${name} "…"`
   const list = parseListPath({ argv })
   return `${list === null ? 'open another issue' : `add a box to ${list}`}, then: oneshot ralph`

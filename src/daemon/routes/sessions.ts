@@ -1,34 +1,107 @@
+import { assertTaskName } from '../../api/config/keys.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import type { Session, Spec } from '../../core/session/session.ts'
-import { which } from '../../os/which.ts'
+import {
+  parseCleanRequest,
+  parseRenameRequest,
+  parseRunRequest,
+  parseStopRequest,
+} from '../../api/contract/request-schemas.ts'
+import type { CleanRequest, RenameRequest, StopRequest } from '../../api/contract/requests.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+import { describeRequester } from '../../core/session/reactions/stop.ts'
+import type { Spec } from '../../core/session/session.ts'
+import { toSessionView } from '../../views/session-view.ts'
+import { assertOwn } from '../access-control.ts'
+import { loadSession, loadSessionView, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
+import { startSession } from './start-session.ts'
 
-/**
- * Returns the child session with this key, if it exists. Refuses when the parent is missing or may start no more
- * sessions.
- */
-export function findChildSession(
-  parent: NonNullable<Spec['parent']>,
-  sessions: readonly Session[],
-): Session | undefined {
-  const { id, key } = parent
-  const parentSession = sessions.find(({ spec }) => spec.id === id)
-  if (parentSession === undefined) throw refusal('no-session', `there is no session ${id} to start another one`)
-  const existing = sessions.find(({ spec }) => spec.parent?.id === id && spec.parent.key === key)
-  if (existing === undefined && (parentSession.phase.name === 'ended' || parentSession.wanted === 'stop'))
-    throw refusal('session-ended', `${parentSession.spec.name} has ended, and starts no others`)
-  return existing
+export const SESSION_ROUTES: Routes = {
+  'GET /v1/sessions': route({ handle: listSessions, full: 'any', confined: 'any' }),
+  'POST /v1/sessions': route({
+    parse: parseRunRequest,
+    handle: (context, { body, caller }) => startSession(context, body, { caller }),
+    full: 'any',
+    confined: 'any',
+  }),
+  'POST /v1/sessions/clean': route({ parse: parseCleanRequest, handle: cleanSessions, full: 'any', confined: 'never' }),
+  'GET /v1/sessions/:id': route({
+    handle: async (context, { id }) => loadSessionView(context, id),
+    full: 'any',
+    confined: 'any',
+  }),
+  'POST /v1/sessions/:id/stop': route({
+    parse: parseStopRequest,
+    handle: stopSession,
+    full: 'own',
+    confined: 'own',
+    isEnding: true,
+  }),
+  'POST /v1/sessions/:id/hold': route({ handle: holdSession, full: 'own', confined: 'own', isEnding: true }),
+  'POST /v1/sessions/:id/rename': route({
+    parse: parseRenameRequest,
+    handle: renameSession,
+    full: 'own',
+    confined: 'never',
+  }),
 }
 
-/** Programs that the supervisor itself runs. */
-const REQUIRED_PROGRAMS = ['tmux', 'git'] as const
+async function listSessions(context: RouteContext): Promise<SessionView[]> {
+  return context.store.all().map(session => toSessionView(session, context.home))
+}
 
-/**
- * Adds the caller's PATH to the supervisor's own if that lacks a required program. The supervisor keeps the PATH of its
- * start, and the user may have installed the program since or elsewhere.
- */
-export function extendSearchPath(callerPath: string | undefined, env: NodeJS.ProcessEnv): void {
-  if (callerPath === undefined || callerPath === env['PATH']) return
-  const isOnlyOnCallerPath = (program: string): boolean =>
-    which(program, env, '/') === undefined && which(program, { PATH: callerPath }, '/') !== undefined
-  if (REQUIRED_PROGRAMS.some(isOnlyOnCallerPath)) env['PATH'] = [env['PATH'], callerPath].filter(Boolean).join(':')
+async function stopSession(context: RouteContext, { body, id, caller }: RouteCall<StopRequest>): Promise<SessionView> {
+  loadSession(context, id)
+  const by = caller?.spec.name
+  await context.engine.stop(id, { isNow: body.now === true, ...(by !== undefined && { by }) })
+  return loadSessionView(context, id)
+}
+
+async function holdSession(context: RouteContext, { id, caller }: RouteCall<undefined>): Promise<SessionView> {
+  const { spec, phase } = loadSession(context, id)
+  if (phase.name === 'ended') throw refusal('session-ended', `${spec.name} has ended`, `oneshot status ${spec.name}`)
+  await context.engine.hold(id, caller?.spec.name)
+  return loadSessionView(context, id)
+}
+
+/** Changes the label. The first name stays valid; no other live session may have the new one. */
+async function renameSession(context: RouteContext, { body, id }: RouteCall<RenameRequest>): Promise<SessionView> {
+  const { name } = body
+  const { spec } = loadSession(context, id)
+  assertTaskName(name, `oneshot rename ${spec.name}`)
+  await context.startMutex.run('run', async () => {
+    const others = context.store.live().filter(other => other.spec.id !== id)
+    const holder = others.find(other => listNames(other.spec).includes(name))
+    if (holder !== undefined)
+      throw refusal('name-taken', `${holder.spec.name} is already called ${name}`, `oneshot status ${holder.spec.name}`)
+    if (spec.label !== name) await context.engine.amend(id, { label: name })
+  })
+  return loadSessionView(context, id)
+}
+
+function listNames({ name, task, label }: Spec): (string | undefined)[] {
+  return [name, task, label]
+}
+
+async function cleanSessions(
+  context: RouteContext,
+  { body, caller }: RouteCall<CleanRequest>,
+): Promise<{ removed: string[] }> {
+  const { ids, checkpoints = false } = body
+  for (const id of ids) assertOwn(id, caller, context.store)
+  const removed: string[] = []
+  for (const id of ids) {
+    if (loadSession(context, id).phase.name !== 'ended') {
+      throw refusal(
+        'session-alive',
+        `${loadSession(context, id).spec.name} has not ended`,
+        `oneshot stop ${loadSession(context, id).spec.name}`,
+      )
+    }
+    const { name } = loadSession(context, id).spec
+    await context.projectFiles.remove(loadSession(context, id))
+    if (!(await context.engine.remove(id, { checkpoints }))) continue
+    removed.push(id)
+    context.log(`${name} was removed by ${describeRequester(caller?.spec.name)}`)
+  }
+  return { removed }
 }

@@ -1,16 +1,32 @@
 import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
 import { refusal } from '../../api/contract/problems.ts'
+import { parseTasksRequest } from '../../api/contract/request-schemas.ts'
 import type { TasksRequest } from '../../api/contract/requests.ts'
+import type { TaskView } from '../../api/contract/responses.ts'
 import { MAX_TASKS } from '../../core/session/reactions/tasks.ts'
 import type { Session } from '../../core/session/session.ts'
 import { type Issue, isIssueId, type TrackerSnapshot } from '../../core/session/task.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import type { Refusal } from '../../lib/errors.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { readTrackerFile } from '../../state/tracker-file.ts'
+import { toTaskViews } from '../../views/tasks.ts'
 import { describeList } from '../loop-list.ts'
+import { loadSession, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
+
+export const TASK_ROUTES: Routes = {
+  'POST /v1/sessions/:id/tasks': route({ parse: parseTasksRequest, handle: updateTasks, full: 'own', confined: 'own' }),
+}
+
+async function updateTasks(context: RouteContext, { body: request, id }: RouteCall<TasksRequest>): Promise<TaskView[]> {
+  assertNoLoop(loadSession(context, id))
+  const tracked = readTrackerFile(context.home, id)
+  await context.engine.setTasks(id, session => resolveTasks(request, session, tracked))
+  return toTaskViews(loadSession(context, id), tracked)
+}
 
 /** Returns the task changes that a request describes. Refuses unknown tasks. */
-export function resolveTasks(request: TasksRequest, session: Session, tracked: TrackerSnapshot | null): Issue[] {
+function resolveTasks(request: TasksRequest, session: Session, tracked: TrackerSnapshot | null): Issue[] {
   if (request.action !== 'add') {
     const { action: state, ids } = request
     return ids.map(id => ({ ...findTask(id, session, tracked), state }))
@@ -26,7 +42,7 @@ export function resolveTasks(request: TasksRequest, session: Session, tracked: T
 }
 
 /** Refuses tasks for a loop: nobody would work on a task outside its list. */
-export function assertNoLoop({ spec }: Session): void {
+function assertNoLoop({ spec }: Session): void {
   if (!LOOP_KINDS.includes(spec.agent)) return
   throw refusal(
     'usage',

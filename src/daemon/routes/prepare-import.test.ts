@@ -3,7 +3,7 @@ import { parseCheckpointRecord } from '../../core/checkpoint/record.ts'
 import type { Agent } from '../../ports/agent.ts'
 import { InMemoryCheckpoints, InMemoryRepository } from '../../../testkit/in-memory/checkpoints.ts'
 import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
-import { prepareImport } from './import.ts'
+import { prepareImport } from './prepare-import.ts'
 import { renameRecord } from './import-request.ts'
 
 const RECORD = {

@@ -1,21 +1,26 @@
+import { parseRestoreSavedSessionRequest } from '../../api/contract/request-schemas.ts'
 import type { RestoreSavedSessionRequest } from '../../api/contract/requests.ts'
 import type { RestoredView } from '../../api/contract/responses.ts'
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
 import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
-import type { Store } from '../../ports/store.ts'
 import { toCheckpointView } from '../../views/session-view.ts'
 import { newSessionId } from '../session-spec.ts'
 import { assertNothingRuns, findCheckpoint, refuseOnFailure } from './checkpoints.ts'
+import { type RouteCall, type RouteContext, type Routes, route } from './route.ts'
 
-interface RestoreRouteContext {
-  readonly store: Store
-  readonly checkpoints: Checkpoints
+export const SAVED_SESSION_ROUTES: Routes = {
+  'POST /v1/restore': route({
+    parse: parseRestoreSavedSessionRequest,
+    handle: restoreSavedSession,
+    full: 'any',
+    confined: 'never',
+  }),
 }
 
 /** Restores a checkpoint of a session that only the repository knows: in a fresh clone, or after `oneshot clean`. */
-export async function restoreSavedSession(
-  request: RestoreSavedSessionRequest,
-  context: RestoreRouteContext,
+async function restoreSavedSession(
+  context: RouteContext,
+  { body: request }: RouteCall<RestoreSavedSessionRequest>,
 ): Promise<RestoredView> {
   const { sessionId, name, cwd, umask } = request
   const { checkpoints } = context

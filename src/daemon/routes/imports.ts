@@ -1,0 +1,37 @@
+import { refusal } from '../../api/contract/problems.ts'
+import { parseImportRequest } from '../../api/contract/request-schemas.ts'
+import type { ImportRequest } from '../../api/contract/requests.ts'
+import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
+import { prepareImport } from './prepare-import.ts'
+import { type RouteCall, type RouteContext, type Routes, route } from './route.ts'
+import { startSession } from './start-session.ts'
+
+export const IMPORT_ROUTES: Routes = {
+  'POST /v1/sessions/adopt': route({
+    parse: parseImportRequest,
+    handle: importSession,
+    full: 'any',
+    confined: 'never',
+  }),
+}
+
+/** Returns the preview, and continues the session unless the request is a dry run. */
+async function importSession(
+  context: RouteContext,
+  { body: request, caller }: RouteCall<ImportRequest>,
+): Promise<{ outlook: ResumePreview; session: SessionView | null }> {
+  const prepared = await prepareImport(request, context)
+  const holder = context.store.live().find(({ spec }) => spec.name === request.name)
+  if (holder !== undefined)
+    throw refusal(
+      'name-taken',
+      `a session called ${request.name} is already ${holder.phase.name}`,
+      `oneshot stop ${request.name}, then try again`,
+    )
+  const { preview } = prepared
+  if (request.dryRun === true) return { outlook: preview, session: null }
+  return {
+    outlook: preview,
+    session: await startSession(context, prepared.request, { caller, toImported: spec => prepared.toImported(spec) }),
+  }
+}
