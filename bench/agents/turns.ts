@@ -1,7 +1,8 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import type { RunRequest } from '../../src/api/contract/requests.ts'
+import { toWire } from '../../src/api/client.ts'
+import type { RunRequest } from '../../src/api/contract/run-request.ts'
 import type { SessionView } from '../../src/api/contract/responses.ts'
 import type { LaunchPlan } from '../../src/ports/agent.ts'
 import { ModelServer } from '../../testkit/model/model-server.ts'
@@ -57,9 +58,16 @@ export class Turns {
     const { home, project } = this.#home
     const prompt = Buffer.from(PROMPT).toString('base64')
     const place = { cwd: project, env: this.#env }
-    const body: RunRequest = { agent: kind, argv: [], prompt, ...place, maxTime: null, ...modelOf(kind) }
+    const body: RunRequest = {
+      agent: kind,
+      argv: [],
+      prompt,
+      ...place,
+      supervision: { maxTime: null },
+      ...modelOf(kind),
+    }
     const begun = performance.now()
-    const request = { method: 'POST', path: '/v1/sessions', body } as const
+    const request = { method: 'POST', path: '/v1/sessions', body: toWire(body) } as const
     const { id } = await callApi<SessionView>(home.daemonSocket, request)
     const { at, session } = await waitForEndRecord(sessionFolder(home, id))
     const { phase } = session

@@ -34,7 +34,7 @@ export async function openRestartContenders(context: BenchContext): Promise<Rest
   return [
     await openContender(context, 'ours', async folder => {
       const home = await context.home('restart')
-      await home.start([program, folder], 'headless', { restart: AT_ONCE })
+      await home.start([program, folder], 'headless', { supervision: { maxTime: null, restart: AT_ONCE } })
     }),
     await openContender(context, 'sh loop', folder => loop(context, program, folder)),
     await orNot(runsvdir, 'runit', path =>

@@ -34,7 +34,7 @@ export type OpenContender = (
 export const CONTENDERS: Readonly<Record<string, OpenContender>> = {
   ours: async (context, argv) => {
     const home = await context.home('heir')
-    const { id } = await home.start(argv, 'headless', { restart: AT_ONCE })
+    const { id } = await home.start(argv, 'headless', { supervision: { maxTime: null, restart: AT_ONCE } })
     const killed = await home.daemon()
     return {
       supervisor: () => killed.pid,

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { RunRequest } from '../../src/api/contract/requests.ts'
+import { toWire } from '../../src/api/client.ts'
+import type { RunRequest } from '../../src/api/contract/run-request.ts'
 import type { DaemonView, SessionView } from '../../src/api/contract/responses.ts'
 import { type Home, homeAt } from '../../src/state/home.ts'
 import { run } from '../../src/os/run.ts'
@@ -53,7 +54,8 @@ export class BenchHome {
   ): Promise<SessionView> {
     const env = { PATH: this.env['PATH'] ?? '', ONESHOT_BENCH: this.#clone.root }
     const name = `bench-${++this.#started}`
-    const body: RunRequest = { agent: 'command', argv, name, cwd: this.project, env, mode, maxTime: null, ...overrides }
+    const work = { agent: 'command', argv, name, cwd: this.project, env, mode }
+    const body = toWire({ ...work, supervision: { maxTime: null }, ...overrides })
     return callApi(this.home.daemonSocket, { method: 'POST', path: '/v1/sessions', body })
   }
 

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { connect } from './client.ts'
-import type { RunRequest } from './contract/requests.ts'
+import type { RunRequest } from './contract/run-request.ts'
 
 let folder: string
 let socket: string
@@ -56,11 +56,15 @@ test('the daemon receives complete requests of any size', async () => {
     prompt: 'A'.repeat(7_000_000),
     cwd: '/',
     env: {},
-    maxTime: null,
+    supervision: { maxTime: null },
   }
+  const { supervision, ...plain } = request
   expect(await connect(socket).run(request)).toEqual({ name: 'demo-x' })
   await connect(socket).stop('a/b')
-  expect(requests).toEqual([`POST /v1/sessions ${JSON.stringify(request)}`, 'POST /v1/sessions/a%2Fb/stop {}'])
+  expect(requests).toEqual([
+    `POST /v1/sessions ${JSON.stringify({ ...plain, ...supervision })}`,
+    'POST /v1/sessions/a%2Fb/stop {}',
+  ])
 })
 
 test('the client throws a refusal with the code, message and hint of the daemon', async () => {

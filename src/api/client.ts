@@ -12,11 +12,11 @@ import type {
   RestoreRequest,
   RenameRequest,
   ResumeRequest,
-  RunRequest,
   SendRequest,
   StopRequest,
   TasksRequest,
 } from './contract/requests.ts'
+import type { LocalRunRequest, RunRequest } from './contract/run-request.ts'
 import type {
   CheckpointView,
   DaemonView,
@@ -84,13 +84,13 @@ export function connect(socket: string): Client {
       }
     },
     stopDaemon: async () => void (await post('/v1/daemon/stop', {}, TIMEOUT)),
-    run: request => post('/v1/sessions', request, LONG_TIMEOUT),
+    run: request => post('/v1/sessions', toWire(request), LONG_TIMEOUT),
     stop: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, request, LONG_TIMEOUT),
     send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_TIMEOUT),
     resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_TIMEOUT),
     rename: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/rename`, request, TIMEOUT),
     previewResume: id => get(`/v1/sessions/${encodeURIComponent(id)}/outlook`, GIT_TIMEOUT),
-    importSession: request => post('/v1/sessions/adopt', request, GIT_TIMEOUT),
+    importSession: request => post('/v1/sessions/adopt', { ...request, run: toWire(request.run) }, GIT_TIMEOUT),
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_TIMEOUT),
     checkpoint: id => post(`/v1/sessions/${encodeURIComponent(id)}/checkpoint`, {}, GIT_TIMEOUT),
     restore: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/restore`, request, GIT_TIMEOUT),
@@ -99,6 +99,11 @@ export function connect(socket: string): Client {
     clean: request => post('/v1/sessions/clean', request, LONG_TIMEOUT),
     testChannels: request => post('/v1/notify/test', request, LONG_TIMEOUT),
   }
+}
+
+/** On the wire the supervision fields stand beside the others, as every version of the supervisor reads them. */
+export function toWire({ supervision, ...request }: LocalRunRequest): object {
+  return { ...request, ...supervision }
 }
 
 interface ApiCall {

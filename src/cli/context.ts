@@ -4,7 +4,7 @@ import type { CommandDefinition, CommandHeader } from './args/command.ts'
 import type { ParsedArgs } from './args/parsed-args.ts'
 import type { Screen } from './terminal/screen.ts'
 import type { LandedView, PreflightView, RetriedView } from '../api/contract/loop.ts'
-import type { RunRequest } from '../api/contract/requests.ts'
+import type { RunRequest } from '../api/contract/run-request.ts'
 
 /** The dependencies of a command. */
 export interface CommandContext {

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { RunRequest } from '../api/contract/requests.ts'
+import type { RunRequest } from '../api/contract/run-request.ts'
 import { createSession } from '../core/session/create.ts'
 import type { Phase, Session, Spec } from '../core/session/session.ts'
 import { NO_LIMITS } from '../core/session/usage.ts'
@@ -114,8 +114,8 @@ describe('a session started by a session with less than full autonomy', () => {
     prompt: 'eA==',
     cwd: '/work',
     env: {},
-    maxTime: null,
     autonomy: 'ask',
+    supervision: { maxTime: null },
   }
   const given = (): Parameters<typeof limitToRights>[2] => {
     const home = locateHome({ ONESHOT_HOME: folder })
@@ -130,14 +130,17 @@ describe('a session started by a session with less than full autonomy', () => {
       env: { PATH: '/work/evil', NODE_OPTIONS: '--require=/work/evil.js' },
       umask: 0,
       tty: '/dev/tty1',
-      restart: { limit: 999_999 },
-      patience: { silence: null },
-      saving: { mode: 'branch', nested: true, pushUntracked: true },
+      supervision: {
+        maxTime: null,
+        restart: { limit: 999_999 },
+        patience: { silence: null },
+        saving: { mode: 'branch', nested: true, pushUntracked: true },
+      },
     }
     const got = limitToRights(wanted, spy, given())
     expect(got.env).toEqual({ PATH: '/usr/bin' })
-    expect(got.saving).toEqual({ ...spy.spec.saving, push: null })
-    expect([got.restart, got.patience]).toEqual([spy.spec.restart, spy.spec.patience])
+    expect(got.supervision.saving).toEqual({ ...spy.spec.saving, push: null })
+    expect([got.supervision.restart, got.supervision.patience]).toEqual([spy.spec.restart, spy.spec.patience])
     expect(got).not.toHaveProperty('tty')
     expect(got).not.toHaveProperty('umask', 0)
   })
@@ -161,7 +164,7 @@ describe('a session started by a session with less than full autonomy', () => {
 })
 
 describe('limits that a session passes on to the sessions it starts', () => {
-  const request: RunRequest = { agent: 'command', argv: ['true'], cwd: '/', env: {}, maxTime: null }
+  const request: RunRequest = { agent: 'command', argv: ['true'], cwd: '/', env: {}, supervision: { maxTime: null } }
   const limits = { usd: 5, tokens: 1_000, turns: 10 }
   const spent = (usd: number, turns = 1): Session['spending'] => ({
     ...boss.spending,
@@ -181,9 +184,10 @@ describe('limits that a session passes on to the sessions it starts', () => {
   it('a child receives what its parent and the parent’s other children have left', () => {
     const first = session({ id: 'first', startedBy: 'top' }, { spending: spent(1), phase: ENDED })
     const got = limitToRights(request, limited, given(limited, first))
-    expect(got).toMatchObject({ limits: { usd: 2, tokens: 800, turns: 8 }, memory: 5_000, maxOutput: 200 })
-    expect(got.maxTime).toBeLessThanOrEqual(1_800_000)
-    expect(got.maxTime).toBeGreaterThan(1_700_000)
+    const { maxTime, ...rest } = got.supervision
+    expect(rest).toMatchObject({ limits: { usd: 2, tokens: 800, turns: 8 }, memory: 5_000, maxOutput: 200 })
+    expect(maxTime).toBeLessThanOrEqual(1_800_000)
+    expect(maxTime).toBeGreaterThan(1_700_000)
   })
 
   const share = (id: string, usd: number, more: Partial<Spec> = {}): Session =>
@@ -191,53 +195,80 @@ describe('limits that a session passes on to the sessions it starts', () => {
 
   it('an agent that requests no budget receives half, so that its parent can continue beside it', () => {
     const agent = { ...request, agent: 'claude', argv: [], prompt: 'eA==' }
-    expect(limitToRights(agent, limited, given(limited))).toMatchObject({ limits: { usd: 1.5, tokens: 450, turns: 4 } })
-    expect(limitToRights({ ...agent, limits: { usd: 2.5 } }, limited, given(limited)).limits?.usd).toBe(2.5)
-    expect(limitToRights({ ...agent, limits: { usd: 9 } }, limited, given(limited)).limits?.usd).toBe(3)
+    const askFor = (wanted: { usd: number }): RunRequest['supervision']['limits'] =>
+      limitToRights({ ...agent, supervision: { maxTime: null, limits: wanted } }, limited, given(limited)).supervision
+        .limits
+    expect(limitToRights(agent, limited, given(limited))).toMatchObject({
+      supervision: { limits: { usd: 1.5, tokens: 450, turns: 4 } },
+    })
+    expect(askFor({ usd: 2.5 })?.usd).toBe(2.5)
+    expect(askFor({ usd: 9 })?.usd).toBe(3)
   })
 
   it('a live child reserves its output limit, so that no child gets more than its parent has left', () => {
     const first = session({ id: 'first', startedBy: 'top', maxOutput: 300 })
     const below = session({ id: 'below', startedBy: 'first', maxOutput: 200 })
     const most = (maxOutput: number | null, ...others: Session[]): unknown =>
-      limitToRights({ ...request, maxOutput }, limited, given(limited, ...others)).maxOutput
+      limitToRights({ ...request, supervision: { maxTime: null, maxOutput } }, limited, given(limited, ...others))
+        .supervision.maxOutput
     expect([most(1024 ** 3), most(null), most(300), most(399)]).toEqual([200, 200, 300, 399])
     expect([most(60, first), most(1024 ** 3, first, below), most(null, { ...first, phase: ENDED })]).toEqual([
       60, 50, 200,
     ])
     const rest = session({ id: 'rest', startedBy: 'top', maxOutput: 100 })
     expect(() => most(null, first, rest)).toThrow('nothing is left of its output')
-    expect(limitToRights({ ...request, maxOutput: 250 }, below, given(limited, first, below)).maxOutput).toBe(50)
+    expect(
+      limitToRights({ ...request, supervision: { maxTime: null, maxOutput: 250 } }, below, given(limited, first, below))
+        .supervision.maxOutput,
+    ).toBe(50)
   })
 
   it('a live child reserves its budget, so that several children do not overspend together', () => {
     const [first, second] = [share('first', 1), share('second', 1.5)]
-    expect(limitToRights(request, limited, given(limited, first))).toMatchObject({ limits: { usd: 2 } })
-    expect(limitToRights(request, limited, given(limited, first, second))).toMatchObject({ limits: { usd: 0.5 } })
+    expect(limitToRights(request, limited, given(limited, first))).toMatchObject({
+      supervision: { limits: { usd: 2 } },
+    })
+    expect(limitToRights(request, limited, given(limited, first, second))).toMatchObject({
+      supervision: { limits: { usd: 0.5 } },
+    })
     const all = share('all', 3)
     expect(() => limitToRights(request, limited, given(limited, all))).toThrow(
       'nothing is left of its budget beside the part reserved for claude-all',
     )
     const over = { ...all, phase: ENDED, spending: spent(0.5) }
-    expect(limitToRights(request, limited, given(limited, over))).toMatchObject({ limits: { usd: 2.5 } })
+    expect(limitToRights(request, limited, given(limited, over))).toMatchObject({
+      supervision: { limits: { usd: 2.5 } },
+    })
     const woken = { ...share('woken', 1), spending: { ...spent(1.5), waived: spent(1.5).before } }
-    expect(limitToRights(request, limited, given(limited, woken))).toMatchObject({ limits: { usd: 0.5 } })
+    expect(limitToRights(request, limited, given(limited, woken))).toMatchObject({
+      supervision: { limits: { usd: 0.5 } },
+    })
   })
 
   it('a session with a budget does not pass on an amount that its ancestors have reserved for others', () => {
     const [first, second] = [share('first', 1), share('second', 1.8)]
-    expect(limitToRights(request, second, given(limited, first, second))).toMatchObject({ limits: { usd: 0.2 } })
+    expect(limitToRights(request, second, given(limited, first, second))).toMatchObject({
+      supervision: { limits: { usd: 0.2 } },
+    })
     const command = share('sh', 3, { agent: 'command' })
-    expect(limitToRights(request, limited, given(limited, command))).toMatchObject({ limits: { usd: 3 } })
-    expect(limitToRights(request, command, given(limited, command, first))).toMatchObject({ limits: { usd: 2 } })
+    expect(limitToRights(request, limited, given(limited, command))).toMatchObject({
+      supervision: { limits: { usd: 3 } },
+    })
+    expect(limitToRights(request, command, given(limited, command, first))).toMatchObject({
+      supervision: { limits: { usd: 2 } },
+    })
   })
 
   it('a loop counts the spending of its workers, and its parent does not count it again', () => {
     const own = { ...share('own', 2, { agent: 'ralph' }), spending: spent(1.5) }
     const worker = session({ id: 'w', startedBy: 'own', parent: { id: 'own', key: 'k' } }, { spending: spent(1.5) })
-    expect(limitToRights(request, limited, given(limited, own, worker))).toMatchObject({ limits: { usd: 1 } })
+    expect(limitToRights(request, limited, given(limited, own, worker))).toMatchObject({
+      supervision: { limits: { usd: 1 } },
+    })
     const ended = { ...own, phase: ENDED }
-    expect(limitToRights(request, limited, given(limited, ended, worker))).toMatchObject({ limits: { usd: 1.5 } })
+    expect(limitToRights(request, limited, given(limited, ended, worker))).toMatchObject({
+      supervision: { limits: { usd: 1.5 } },
+    })
   })
 
   it.each<[string, Partial<Session>]>([

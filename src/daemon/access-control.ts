@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
-import type { RunRequest } from '../api/contract/requests.ts'
+import type { RunRequest } from '../api/contract/run-request.ts'
 import {
   type RemainingLimits,
   remainingLimits,
@@ -163,23 +163,24 @@ function findObjection(request: RunRequest, caller: Session): string | null {
  * its own spec. The environment is one of these, because it decides which program runs, and with which settings.
  */
 function confineRequest(request: RunRequest, { spec }: Session, home: Home): RunRequest {
-  const { agent, argv, prompt, name, isNameMadeUp, maxTime, memory, maxOutput } = request
-  const { alertAfter, autonomy, model, effort, limits, verify } = request
-  const chosenOptions = { prompt, name, isNameMadeUp, memory, maxOutput, alertAfter, autonomy }
-  const limitedOptions = { model, effort, limits, verify, umask: spec.umask }
+  const { agent, argv, prompt, name, isNameMadeUp, autonomy, model, effort } = request
+  const { maxTime, memory, maxOutput, alertAfter, limits, verify } = request.supervision
   return {
-    ...omitUndefined({ ...chosenOptions, ...limitedOptions }),
+    ...omitUndefined({ prompt, name, isNameMadeUp, autonomy, model, effort, umask: spec.umask }),
     agent,
     argv,
-    maxTime,
     cwd: spec.cwd,
     env: readEnvironment(home, spec.id),
     mode: spec.mode,
-    restart: spec.restart,
-    patience: spec.patience,
-    saving: { ...spec.saving, push: null },
-    ...(spec.projectFiles === false && { projectFiles: false }),
-    ...(spec.beads === true && { beads: true }),
+    supervision: {
+      ...omitUndefined({ memory, maxOutput, alertAfter, limits, verify }),
+      maxTime,
+      restart: spec.restart,
+      patience: spec.patience,
+      saving: { ...spec.saving, push: null },
+      ...(spec.projectFiles === false && { projectFiles: false }),
+      ...(spec.beads === true && { beads: true }),
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { refusal } from '../api/contract/problems.ts'
-import type { RunRequest } from '../api/contract/requests.ts'
+import type { RunRequest } from '../api/contract/run-request.ts'
 import type { Session } from '../core/session/session.ts'
 import { findFreeName, isTaskName, sessionName } from '../core/session/names.ts'
 import { findEnvSecrets } from '../lib/mask/env-secrets.ts'

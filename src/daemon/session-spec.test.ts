@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { RunRequest } from '../api/contract/requests.ts'
+import type { RunRequest } from '../api/contract/run-request.ts'
 import { createSession } from '../core/session/create.ts'
 import type { Session } from '../core/session/session.ts'
 import { Refusal } from '../lib/errors.ts'
@@ -31,7 +31,7 @@ function request(overrides: Partial<RunRequest> = {}): RunRequest {
     argv: ['sh', '-c', 'true'],
     cwd: folder,
     env: { PATH: '/usr/bin:/bin' },
-    maxTime: 5_000,
+    supervision: { maxTime: 5_000 },
     ...overrides,
   }
 }

@@ -3,16 +3,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { AGENT_KINDS, AGENT_PROGRAMS, LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
-import type { RunRequest } from '../api/contract/requests.ts'
-import { DEFAULT_CHECKPOINT_OPTIONS } from '../core/checkpoint/checkpoint.ts'
-import {
-  DEFAULT_ALERT_AFTER,
-  DEFAULT_MAX_OUTPUT,
-  DEFAULT_WAIT_LIMITS,
-  DEFAULT_RESTART,
-} from '../core/session/defaults.ts'
+import type { RunRequest } from '../api/contract/run-request.ts'
+import { completeSupervision } from '../core/session/supervision.ts'
 import type { Mode, Session, Spec } from '../core/session/session.ts'
-import { NO_LIMITS } from '../core/session/usage.ts'
 import { isThreadId } from '../core/session/conversation.ts'
 import { maskAndTruncate } from '../lib/mask/mask.ts'
 import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
@@ -42,6 +35,7 @@ export function buildSpec(
   const title = makeTitle(request, prompt)
   assertListUnused({ agent: request.agent, cwd: request.cwd, argv }, context.sessions)
   const name = chooseSessionName(request, title, context.sessions)
+  const { onExit } = request.supervision
   const spec: Spec = {
     id: newSessionId(),
     name,
@@ -56,19 +50,9 @@ export function buildSpec(
     autonomy: request.autonomy ?? 'full',
     model: request.model ?? null,
     effort: request.effort ?? null,
-    limits: { ...NO_LIMITS, ...request.limits },
-    maxTime: request.maxTime,
-    restart: { ...DEFAULT_RESTART, ...request.restart },
-    patience: { ...DEFAULT_WAIT_LIMITS, silence: agent.silence, ...request.patience },
-    memory: request.memory ?? null,
-    maxOutput: request.maxOutput === undefined ? DEFAULT_MAX_OUTPUT : request.maxOutput,
-    saving: { ...DEFAULT_CHECKPOINT_OPTIONS, ...request.saving },
-    alertAfter: request.alertAfter ?? DEFAULT_ALERT_AFTER,
-    ...(request.verify !== undefined && { verify: request.verify }),
-    ...(request.onExit !== undefined && { onExit: resolveHook(request.onExit, request) }),
+    ...completeSupervision(request.supervision, agent.silence),
+    ...(onExit !== undefined && { onExit: resolveHook(onExit, request) }),
     ...(request.tty !== undefined && { tty: request.tty }),
-    ...(request.projectFiles === false && { projectFiles: false }),
-    ...(request.beads === true && { beads: true }),
     ...(request.parent !== undefined && { parent: request.parent }),
     createdAt: context.now,
   }

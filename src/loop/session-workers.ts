@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from '../api/client.ts'
 import { refusal } from '../api/contract/problems.ts'
-import type { RunRequest } from '../api/contract/requests.ts'
+import type { RunRequest } from '../api/contract/run-request.ts'
 import type { WorkerExit } from '../core/loop/signals.ts'
 import type { Session } from '../core/session/session.ts'
 import { NO_USAGE, totalUsage } from '../core/session/usage.ts'
@@ -111,7 +111,7 @@ function isStopped({ phase }: Session): boolean {
 }
 
 function toRunRequest({ options, name, prompt, cwd, env }: WorkerRequest): Omit<RunRequest, 'parent'> {
-  const { agent, argv, model, effort, autonomy, maxTime, limits } = options
+  const { agent, argv, model, effort, autonomy, supervision } = options
   return {
     agent,
     argv,
@@ -120,17 +120,10 @@ function toRunRequest({ options, name, prompt, cwd, env }: WorkerRequest): Omit<
     cwd,
     env,
     mode: 'headless',
-    maxTime,
     autonomy,
     ...(model !== null && { model }),
     ...(effort !== null && { effort }),
-    limits: {
-      ...(limits.usd !== null && { usd: limits.usd }),
-      ...(limits.tokens !== null && { tokens: limits.tokens }),
-      ...(limits.turns !== null && { turns: limits.turns }),
-    },
-    projectFiles: false,
-    ...options.care,
+    supervision,
   }
 }
 

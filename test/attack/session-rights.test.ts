@@ -6,7 +6,7 @@ import type { Session, Spec } from '../../src/core/session/session.ts'
 import { assertValidEnvironment } from '../../src/daemon/session-spec.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 
-const PLAIN: StartRequest = { agent: 'claude', argv: [], autonomy: 'ask', maxTime: null }
+const PLAIN: StartRequest = { agent: 'claude', argv: [], autonomy: 'ask', supervision: { maxTime: null } }
 const caller = (spec: Partial<Spec>): Spec => makeSpec({ agent: 'talker', name: 'talker-caller', ...spec })
 const session = (spec: Partial<Spec>): Session =>
   createSession(makeSpec({ agent: 'talker', ...spec }), { hasPrompt: true }).session
@@ -18,9 +18,9 @@ describe('a session that may do less than its user', () => {
     ['a little more autonomy', { autonomy: 'edits' }],
     ['no word about autonomy, which means full', { autonomy: undefined as never }],
     ['arguments for the program', { argv: ['--dangerously-skip-permissions'] }],
-    ['a command at the end', { onExit: ['/bin/sh'] }],
-    ['a check', { verify: { check: 'touch /tmp/pwned' } }],
-    ['a push', { saving: { push: 'https://example.com/x' } }],
+    ['a command at the end', { supervision: { maxTime: null, onExit: ['/bin/sh'] } }],
+    ['a check', { supervision: { maxTime: null, verify: { git: false, check: 'touch /tmp/pwned' } } }],
+    ['a push', { supervision: { maxTime: null, saving: { push: 'https://example.com/x' } } }],
   ])('starts no other with %s', (_, wanted) => {
     expect(reasonNotToStart({ ...PLAIN, ...wanted }, caller({ autonomy: 'ask' }))).not.toBeNull()
     const isMore = wanted.autonomy !== 'edits'
@@ -36,14 +36,16 @@ describe('a session that may do less than its user', () => {
 
 it('nobody gets more time, memory or money from a session than it has itself', () => {
   const own = caller({ maxTime: 60_000, memory: 1_000, limits: { usd: 1, tokens: null, turns: 5 } })
-  const more = { ...PLAIN, maxTime: null, limits: { usd: 50, tokens: 7 } }
+  const more = { ...PLAIN, supervision: { maxTime: null, limits: { usd: 50, tokens: 7 } } }
   expect(clampToLimits(more, own)).toEqual({
     ...more,
-    maxTime: 60_000,
-    memory: 1_000,
-    limits: { usd: 1, tokens: 7, turns: 2 }, // It names no turns, and gets half of those that are left.
+    supervision: {
+      maxTime: 60_000,
+      memory: 1_000,
+      limits: { usd: 1, tokens: 7, turns: 2 }, // It names no turns, and gets half of those that are left.
+    },
   })
-  const less = { ...PLAIN, maxTime: 10, memory: 10, limits: { usd: 0.5, turns: 1 } }
+  const less = { ...PLAIN, supervision: { maxTime: 10, memory: 10, limits: { usd: 0.5, turns: 1 } } }
   expect(clampToLimits(less, own)).toEqual(less)
 })
 

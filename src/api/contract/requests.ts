@@ -1,161 +1,110 @@
-/** The request of `run`. The client resolves the configuration; the daemon checks the rest. */
-export interface RunRequest {
-  /** An agent's kind, or `command` for any program. */
-  readonly agent: string
-  /** For `command`, the program and its arguments; for an agent, arguments that it receives unchanged. */
-  readonly argv: readonly string[]
-  /** Base64, because a prompt may hold any bytes. Absent for commands. */
-  readonly prompt?: string
-  /** The task's name; generated from the prompt when absent. */
-  readonly name?: string
-  /** The client generated the name: the daemon adds a number while a live session has it. */
-  readonly isNameMadeUp?: true
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
-  /** The permissions that new files do not get. Absent: 022. */
-  readonly umask?: number
-  /** Absent: the agent's own default. */
-  readonly mode?: 'headless' | 'tty'
-  /** Milliseconds; null for no limit. */
-  readonly maxTime: number | null
-  /** The restart policy. The daemon fills absent fields with the defaults. */
-  readonly restart?: {
-    /** `failure`: oneshot also restarts a failed command. */
-    readonly on?: 'crash' | 'failure'
-    readonly limit?: number
-    readonly window?: number
-    readonly firstDelay?: number
-    readonly nextDelay?: number
-    readonly maxDelay?: number
-  }
-  /** Milliseconds; null for no limit. Absent: the default; for silence, the agent's own. */
-  readonly patience?: {
-    readonly silence?: number | null
-    /** 0: the session does not wait for a usage limit. */
-    readonly limit?: number | null
-    readonly absence?: number | null
-  }
-  /** Bytes of memory that its processes may use together. Absent: no limit. */
-  readonly memory?: number
-  /** Bytes that all its attempts may write together; null for no limit. Absent: 1 GB. */
-  readonly maxOutput?: number | null
-  /** The checkpoint options. The daemon fills absent fields with the defaults. */
-  readonly saving?: {
-    readonly mode?: 'ref' | 'branch' | 'off'
-    /** Milliseconds. */
-    readonly interval?: number
-    /** A git remote; null for none. */
-    readonly push?: string | null
-    /** True: oneshot also saves and pushes untracked files that look like secrets. */
-    readonly pushUntracked?: boolean
-    /** True: oneshot also saves other repositories in the working tree. */
-    readonly nested?: boolean
-  }
-  /** More restarts than this within an hour send a notification. */
-  readonly alertAfter?: number
-  /** The actions that the agent may take without asking. Absent: full. */
-  readonly autonomy?: 'full' | 'edits' | 'ask'
-  /** Model and effort, by the agent's own names. */
-  readonly model?: string
-  readonly effort?: string
-  /** The total budget of the session. Absent: no limit. */
-  readonly limits?: { readonly usd?: number; readonly tokens?: number; readonly turns?: number }
-  /** The agent's own id of a conversation to continue. */
-  readonly thread?: string
-  /** The proof that the session needs to end as done: changes that git shows, and a shell line that passes. */
-  readonly verify?: { readonly git: boolean; readonly check: string | null }
-  /** A program and its arguments that run after each end of the session. */
-  readonly onExit?: readonly string[]
-  /** The terminal of the request, for a bell. */
-  readonly tty?: string
-  /** False: oneshot writes no files about the session into its project. Absent: true. */
-  readonly projectFiles?: boolean
-  /** True: the user agrees that oneshot runs bd if the project has `.beads`. Absent: oneshot does not run it. */
-  readonly beads?: boolean
-  /**
-   * The session that starts this one; this one ends with it. `key` is the starter's own name for it: a repeated request
-   * with the same key starts no second session.
-   */
-  readonly parent?: { readonly id: string; readonly key: string }
-}
+import * as z from 'zod/mini'
+import { groupSupervision, type LocalRunRequest, localRunBody } from './run-request.ts'
+import { type Body, nonEmpty, umask, validate } from './validate.ts'
+
+// The daemon validates each request with these schemas. Clients import the types only, so that no command loads zod.
 
 /** The changes that a resume makes. */
-export interface ResumeRequest {
+const resumeBody = z.strictObject({
   /** Variables with new values, such as a key that had expired. */
-  readonly env?: Readonly<Record<string, string>>
+  env: z.exactOptional(z.record(z.string(), z.string())),
   /** The new folder, if the user has moved the project. */
-  readonly cwd?: string
-}
+  cwd: z.exactOptional(nonEmpty),
+})
+export type ResumeRequest = Body<typeof resumeBody>
+export const parseResumeRequest = (body: unknown): ResumeRequest => validate(resumeBody, body)
 
-export interface RenameRequest {
-  readonly name: string
-}
+const renameBody = z.strictObject({ name: nonEmpty })
+export type RenameRequest = Body<typeof renameBody>
+export const parseRenameRequest = (body: unknown): RenameRequest => validate(renameBody, body)
 
-export interface SendRequest {
+const sendBody = z.strictObject({
   /** The sender's own name for this message: a repeated request with the same key creates no second message. */
-  readonly key: string
-  /** Base64. */
-  readonly text: string
-}
+  key: nonEmpty,
+  text: z.base64(),
+})
+export type SendRequest = Body<typeof sendBody>
+export const parseSendRequest = (body: unknown): SendRequest => validate(sendBody, body)
+
+const stopBody = z.strictObject({
+  /** Kills the session without asking it to end first. */
+  now: z.exactOptional(z.literal(true)),
+})
+export type StopRequest = Body<typeof stopBody>
+export const parseStopRequest = (body: unknown): StopRequest => validate(stopBody, body)
 
 /** Adds tasks to a session, or changes their state. */
-export type TasksRequest =
-  | { readonly action: 'add'; readonly titles: readonly string[] }
-  | { readonly action: 'open' | 'doing' | 'done'; readonly ids: readonly string[] }
+const tasksBody = z.union([
+  z.strictObject({ action: z.literal('add'), titles: z.array(z.string()).check(z.minLength(1)) }),
+  z.strictObject({ action: z.enum(['open', 'doing', 'done']), ids: z.array(z.string()).check(z.minLength(1)) }),
+])
+export type TasksRequest = Body<typeof tasksBody>
+export const parseTasksRequest = (body: unknown): TasksRequest => validate(tasksBody, body)
 
-export interface CleanRequest {
+const cleanBody = z.strictObject({
   /** Ids of ended sessions to remove with all their files. */
-  readonly ids: readonly string[]
+  ids: z.array(z.string()),
   /** Also removes their checkpoints from git. */
-  readonly checkpoints?: true
-}
+  checkpoints: z.exactOptional(z.literal(true)),
+})
+export type CleanRequest = Body<typeof cleanBody>
+export const parseCleanRequest = (body: unknown): CleanRequest => validate(cleanBody, body)
 
-export interface NotifyTestRequest {
+const notifyTestBody = z.strictObject({
   /** A channel's name; absent for all channels. */
-  readonly channel?: string
+  channel: z.exactOptional(nonEmpty),
   /** The terminal of the request, for a bell. */
-  readonly tty?: string
+  tty: z.exactOptional(nonEmpty),
+})
+export type NotifyTestRequest = Body<typeof notifyTestBody>
+export const parseNotifyTestRequest = (body: unknown): NotifyTestRequest => validate(notifyTestBody, body)
+
+const restoreFields = {
+  /** The number of the checkpoint. */
+  checkpoint: z.int().check(z.positive()),
+  /** Restores into the working tree itself, and saves its state first. */
+  here: z.exactOptional(z.literal(true)),
+  /** Otherwise, restores onto this new branch … */
+  branch: z.exactOptional(nonEmpty),
+  /** … and into a new worktree at this absolute path. */
+  worktree: z.exactOptional(nonEmpty),
 }
 
-/** The destination of a restore. */
-export interface RestoreRequest {
-  /** The number of the checkpoint. */
-  readonly checkpoint: number
-  /** Restores into the working tree itself, and saves its state first. */
-  readonly here?: true
-  /** Otherwise, restores onto this new branch … */
-  readonly branch?: string
-  /** … and into a new worktree at this absolute path. */
-  readonly worktree?: string
-}
+const restoreBody = z.strictObject(restoreFields)
+export type RestoreRequest = Body<typeof restoreBody>
+export const parseRestoreRequest = (body: unknown): RestoreRequest => validate(restoreBody, body)
 
 /** Restores a checkpoint of a session that this daemon does not know. */
-export interface RestoreSavedSessionRequest extends RestoreRequest {
+const restoreSavedSessionBody = z.strictObject({
+  ...restoreFields,
   /** The session's id and name in the repository. */
-  readonly sessionId: string
-  readonly name: string
+  sessionId: nonEmpty,
+  name: nonEmpty,
   /** A folder in the repository. */
-  readonly cwd: string
-  readonly umask: number
-}
+  cwd: nonEmpty,
+  umask,
+})
+export type RestoreSavedSessionRequest = Body<typeof restoreSavedSessionBody>
+export const parseRestoreSavedSessionRequest = (body: unknown): RestoreSavedSessionRequest =>
+  validate(restoreSavedSessionBody, body)
 
 /** Continues a session here of which only the checkpoints are left. */
-export interface ImportRequest {
+const importBody = z.strictObject({
   /** The session's id and name in the repository. */
-  readonly sessionId: string
-  readonly name: string
+  sessionId: nonEmpty,
+  name: nonEmpty,
   /** Only returns the preview. */
-  readonly dryRun?: true
+  dryRun: z.exactOptional(z.literal(true)),
   /**
    * The remote on which to claim the session, so that no other machine continues it as well; `isTakeOver` takes it from
    * a machine that has claimed it.
    */
-  readonly claim?: { readonly remote: string; readonly isTakeOver: boolean }
+  claim: z.exactOptional(z.strictObject({ remote: nonEmpty, isTakeOver: z.boolean() })),
   /** The local options; the checkpoint record holds the rest. */
-  readonly run: Omit<RunRequest, 'agent' | 'argv' | 'prompt' | 'name' | 'thread' | 'parent'>
-}
-
-export interface StopRequest {
-  /** Kills the session without asking it to end first. */
-  readonly now?: true
+  run: localRunBody,
+})
+export type ImportRequest = Omit<Body<typeof importBody>, 'run'> & { readonly run: LocalRunRequest }
+export const parseImportRequest = (body: unknown): ImportRequest => {
+  const request = validate(importBody, body)
+  return { ...request, run: groupSupervision(request.run) }
 }

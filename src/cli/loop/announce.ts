@@ -1,5 +1,5 @@
 import type { PreflightView, ListView } from '../../api/contract/loop.ts'
-import type { RunRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { Paint } from '../terminal/colors.ts'

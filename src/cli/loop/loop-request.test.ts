@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../api/config/load-config.ts'
 import type { LoopRequest } from '../../api/contract/loop.ts'
-import type { RunRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import { parseLine } from '../../../testkit/cli/commands.ts'
 import { buildRunRequest } from '../run/run-request.ts'
 import type { CommandContext } from '../context.ts'
@@ -37,27 +37,29 @@ test('time and money limit the loop as a whole, turns and supervision limit each
   expect(request).toMatchObject({
     agent: 'ralph',
     name: 'prd',
-    maxTime: 7_200_000,
-    limits: { usd: 20, tokens: 1_000_000 },
+    supervision: { maxTime: 7_200_000, limits: { usd: 20, tokens: 1_000_000 } },
   })
-  expect(request.patience).not.toHaveProperty('silence')
+  expect(request.supervision.patience).not.toHaveProperty('silence')
   expect(spec.worker).toMatchObject({
     agent: 'demo',
-    maxTime: 5 * 3_600_000,
-    limits: { usd: null, tokens: null, turns: 50 },
-    care: { patience: { silence: 300_000 }, maxOutput: 10 * 1024 ** 2 },
+    supervision: {
+      maxTime: 5 * 3_600_000,
+      limits: { usd: null, tokens: null, turns: 50 },
+      patience: { silence: 300_000 },
+      maxOutput: 10 * 1024 ** 2,
+    },
   })
 })
 
 test('by default nothing limits a loop, three failures block a task, and the loop detects a check later', async () => {
   const { request, spec } = await buildFromArgs('--', '--fast')
-  expect(request).toMatchObject({ maxTime: null, limits: {}, mode: 'headless' })
+  expect(request).toMatchObject({ supervision: { maxTime: null, limits: {} }, mode: 'headless' })
   expect(spec).toMatchObject({ retries: 3, maxIterations: null, parallel: null, only: null, land: false, seek: true })
   expect(spec.worker.argv).toEqual(['--fast'])
 })
 
 test("the user may remove the output limit of a loop's agent", async () => {
-  expect((await buildFromArgs('--max-output', 'none')).spec.worker.care).toHaveProperty('maxOutput', null)
+  expect((await buildFromArgs('--max-output', 'none')).spec.worker.supervision).toHaveProperty('maxOutput', null)
 })
 
 test('the request contains the options of the line', async () => {

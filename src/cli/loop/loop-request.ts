@@ -1,7 +1,7 @@
 import type { Config } from '../../api/config/load-config.ts'
 import type { LoopRequest } from '../../api/contract/loop.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import type { RunRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { Duration } from '../../lib/time.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { OPTIONS } from '../args/options.ts'
@@ -75,10 +75,12 @@ export interface LoopOptions {
  * workers, time and money to the whole loop.
  */
 export function buildLoopRequest(base: RunRequest, args: ParsedArgs, config: Config, options: LoopOptions): RunRequest {
-  const { prompt = '', cwd, env, saving, onExit, alertAfter, projectFiles, limits, beads } = base
+  const { prompt = '', cwd, env, supervision } = base
+  // Each iteration has these options; the loop itself has none of them.
+  const shared = omit(supervision, 'memory', 'maxOutput', 'verify')
   const name = base.name ?? options.name
-  const { usd, tokens } = limits ?? {}
-  const absence = base.patience?.absence
+  const { usd, tokens } = supervision.limits ?? {}
+  const absence = supervision.patience?.absence
   return {
     agent: options.kind,
     argv: [JSON.stringify(buildLoopSpec(base, args, config, options))],
@@ -88,15 +90,13 @@ export function buildLoopRequest(base: RunRequest, args: ParsedArgs, config: Con
     cwd,
     env,
     mode: 'headless',
-    maxTime: args.value(OPTIONS.loopMaxTime) ?? null,
-    restart: LOOP_RESTART_POLICY,
-    limits: { ...(usd !== undefined && { usd }), ...(tokens !== undefined && { tokens }) },
-    ...(absence !== undefined && { patience: { absence } }),
-    ...(saving !== undefined && { saving }),
-    ...(alertAfter !== undefined && { alertAfter }),
-    ...(onExit !== undefined && { onExit }),
-    ...(projectFiles !== undefined && { projectFiles }),
-    ...(beads !== undefined && { beads }),
+    supervision: {
+      ...shared,
+      maxTime: args.value(OPTIONS.loopMaxTime) ?? null,
+      restart: LOOP_RESTART_POLICY,
+      limits: { ...(usd !== undefined && { usd }), ...(tokens !== undefined && { tokens }) },
+      patience: absence === undefined ? {} : { absence },
+    },
   }
 }
 
@@ -125,26 +125,27 @@ function buildLoopSpec(base: RunRequest, args: ParsedArgs, config: Config, optio
 }
 
 function workerOptions(base: RunRequest, config: Config): LoopRequest['worker'] {
-  const { agent, argv, model, effort, autonomy, limits } = base
-  const { restart, patience, memory, maxOutput, saving, alertAfter, beads } = base
+  const { agent, argv, model, effort, autonomy, supervision } = base
+  // The loop ends once and writes the project files; its check is the proof of each task.
+  const shared = omit(supervision, 'onExit', 'verify')
   return {
     agent,
     argv,
     model: model ?? null,
     effort: effort ?? null,
     autonomy: autonomy ?? 'full',
-    maxTime: config['max-time'].value,
-    limits: { usd: null, tokens: null, turns: limits?.turns ?? null },
-    care: {
-      ...(restart !== undefined && { restart }),
-      ...(patience !== undefined && { patience }),
-      ...(memory !== undefined && { memory }),
-      ...(maxOutput !== undefined && { maxOutput }),
-      ...(saving !== undefined && { saving }),
-      ...(alertAfter !== undefined && { alertAfter }),
-      ...(beads !== undefined && { beads }),
+    supervision: {
+      ...shared,
+      maxTime: config['max-time'].value,
+      limits: { usd: null, tokens: null, turns: supervision.limits?.turns ?? null },
+      projectFiles: false,
     },
   }
+}
+
+function omit<T extends object, K extends keyof T & string>(record: T, ...names: K[]): Omit<T, K> {
+  const isKept = ([name]: [string, unknown]): boolean => !names.some(omitted => omitted === name)
+  return Object.fromEntries(Object.entries(record).filter(isKept)) as Omit<T, K>
 }
 
 /** Refuses a line with options that exclude each other or have no effect. */

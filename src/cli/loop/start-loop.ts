@@ -1,5 +1,5 @@
 import type { Config } from '../../api/config/load-config.ts'
-import type { RunRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'

@@ -89,15 +89,16 @@ export async function importSession(saved: SavedSession, args: ParsedArgs, conte
       cwd,
       env: { ...buildEnvironment(args, env, cwd), ...parseEnvChanges(args, env) },
       umask: process.umask(),
-      maxTime: config['max-time'].value,
       autonomy: isConfigured('autonomy') ? config.autonomy.value : ('ask' as const),
-      ...supervision,
-      patience: {
-        ...(supervision.patience?.silence !== undefined && { silence: supervision.patience.silence }),
-        ...(isConfigured('limit-wait') && { limit: config['limit-wait'].value }),
-        ...(isConfigured('resume-within') && { absence: config['resume-within'].value }),
+      supervision: {
+        ...supervision,
+        patience: {
+          ...(supervision.patience?.silence !== undefined && { silence: supervision.patience.silence }),
+          ...(isConfigured('limit-wait') && { limit: config['limit-wait'].value }),
+          ...(isConfigured('resume-within') && { absence: config['resume-within'].value }),
+        },
+        saving: { ...supervision.saving, ...(remote !== undefined && { push: remote }) },
       },
-      saving: { ...supervision.saving, ...(remote !== undefined && { push: remote }) },
     },
   }
   const client = await ensureDaemon(home)

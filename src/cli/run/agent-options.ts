@@ -1,6 +1,6 @@
 import type { Config } from '../../api/config/load-config.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import type { RunRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { Option } from '../args/command.ts'
 import { OPTIONS } from '../args/options.ts'
@@ -8,7 +8,7 @@ import { AGENT_KINDS, AGENT_PROGRAMS } from '../../api/contract/agent-kinds.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import type { Refusal } from '../../lib/errors.ts'
 
-type AgentOptions = Pick<RunRequest, 'autonomy' | 'model' | 'effort' | 'limits' | 'thread'>
+type AgentOptions = Pick<RunRequest, 'autonomy' | 'model' | 'effort' | 'thread'>
 
 /** Options that apply to agents only. */
 const AGENT_ONLY_OPTIONS: readonly Option<unknown>[] = [
@@ -23,16 +23,10 @@ const AGENT_ONLY_OPTIONS: readonly Option<unknown>[] = [
 
 /** Returns the options of the agent. */
 export function parseAgentOptions(args: ParsedArgs, config: Config): AgentOptions {
-  const limits = definedFields({
-    usd: args.value(OPTIONS.budgetUsd),
-    tokens: args.value(OPTIONS.budgetTokens),
-    turns: args.value(OPTIONS.maxTurns),
-  })
   const options = definedFields({
     model: args.value(OPTIONS.model),
     effort: args.value(OPTIONS.effort),
     thread: args.value(OPTIONS.thread),
-    limits: Object.keys(limits).length === 0 ? undefined : limits,
   })
   return { autonomy: args.value(OPTIONS.autonomy) ?? config.autonomy.value, ...options }
 }
@@ -45,7 +39,8 @@ export function refuseAgentOptions(args: ParsedArgs): void {
 }
 
 /** Refuses options that need the supervisor: without it nobody counts usage, finds a thread, or sees the end. */
-export function refuseUnsupervisedOptions({ limits, thread, memory, verify, onExit }: RunRequest): void {
+export function refuseUnsupervisedOptions({ thread, supervision }: RunRequest): void {
+  const { limits, memory, verify, onExit } = supervision
   const requested = [
     limits !== undefined && 'a budget',
     thread !== undefined && '--thread',

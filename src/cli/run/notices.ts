@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { locateFiles } from '../../api/config/files.ts'
 import type { Config } from '../../api/config/load-config.ts'
-import type { RunRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import { openHome } from '../../state/home.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { Paint } from '../terminal/colors.ts'
@@ -49,11 +49,11 @@ const MAX_DOCKERIGNORE_BYTES = 1_048_576
 
 /** Warns, before a project has its first `.agent` folder, that a docker build would copy its logs into the image. */
 export function printDockerNotice(
-  { cwd, projectFiles }: RunRequest,
+  { cwd, supervision }: RunRequest,
   args: ParsedArgs,
   { screen }: CommandContext,
 ): void {
-  if (projectFiles === false || screen.isQuiet || args.has(OPTIONS.json)) return
+  if (supervision.projectFiles === false || screen.isQuiet || args.has(OPTIONS.json)) return
   if (fs.existsSync(path.join(cwd, '.agent')) || !isInDockerContext(cwd)) return
   screen.err.printLine(
     `${screen.err.paint.yellow('note:')} docker build would copy .agent (logs and prompts) into the image: echo .agent >> .dockerignore`,

@@ -39,12 +39,14 @@ test('a prompt goes to the first agent on PATH, as bytes, with the arguments aft
     prompt: Buffer.from('fix "it" $(now)').toString('base64'),
     cwd: folder,
     env: { PATH: folder },
-    maxTime: 18_000_000,
-    restart: { limit: 10, window: 600_000, nextDelay: 2_000, maxDelay: 64_000 },
-    patience: { limit: 86_400_000, absence: 259_200_000 },
-    saving: { mode: 'ref', interval: 300_000, push: null },
-    alertAfter: 3,
-    maxOutput: 1024 ** 3,
+    supervision: {
+      maxTime: 18_000_000,
+      restart: { limit: 10, window: 600_000, nextDelay: 2_000, maxDelay: 64_000 },
+      patience: { limit: 86_400_000, absence: 259_200_000 },
+      saving: { mode: 'ref', interval: 300_000, push: null },
+      alertAfter: 3,
+      maxOutput: 1024 ** 3,
+    },
   })
 })
 
@@ -55,13 +57,17 @@ test('the supervision options come from the line, else from the configuration', 
     ONESHOT_RESUME_WITHIN: 'none',
     ONESHOT_SILENCE: '20m',
   })
-  expect(given).toMatchObject({
+  expect(given.supervision).toMatchObject({
     restart: { on: 'failure', limit: 3, window: 3_600_000 },
     patience: { silence: null, limit: 0, absence: null },
     memory: 2 * 1024 ** 3,
   })
   const never = await request(['do it', '--restart', 'never'], { ONESHOT_MEMORY: '512M', ONESHOT_SILENCE: '20m' })
-  expect(never).toMatchObject({ restart: { limit: 0 }, patience: { silence: 1_200_000 }, memory: 512 * 1024 ** 2 })
+  expect(never.supervision).toMatchObject({
+    restart: { limit: 0 },
+    patience: { silence: 1_200_000 },
+    memory: 512 * 1024 ** 2,
+  })
   await expect(request(['--max-restarts', '3', '--', 'ls'], {})).rejects.toMatchObject({
     code: 'usage',
     hint: 'add --restart on-failure',
@@ -73,7 +79,13 @@ test('without a prompt the arguments after -- are a command, whatever agent is c
     ONESHOT_AGENT: 'codex',
     ONESHOT_TMUX_SESSION: 'nightly',
   })
-  expect(given).toMatchObject({ agent: 'command', argv: ['ls', '-l'], mode: 'tty', maxTime: null, name: 'nightly' })
+  expect(given).toMatchObject({
+    agent: 'command',
+    argv: ['ls', '-l'],
+    mode: 'tty',
+    supervision: { maxTime: null },
+    name: 'nightly',
+  })
   expect(given.env).toMatchObject({ A: '1' })
   expect(given).not.toHaveProperty('prompt')
 })
@@ -88,11 +100,11 @@ test('the agent options of the line precede those of the configuration', async (
     model: 'opus',
     effort: 'high',
     thread: 't-1',
-    limits: { usd: 2.5, tokens: 500_000, turns: 9 },
+    supervision: { limits: { usd: 2.5, tokens: 500_000, turns: 9 } },
   })
   const strict = await request(['x', '--agent', 'demo', '--autonomy', 'ask'], { ONESHOT_AUTONOMY: 'edits' })
   expect(strict.autonomy).toBe('ask')
-  expect(strict).not.toHaveProperty('limits')
+  expect(strict.supervision).not.toHaveProperty('limits')
 })
 
 test.each(['--autonomy=full', '--model=opus', '--effort=high', '--max-turns=3', '--budget-usd=1', '--thread=t'])(
@@ -158,7 +170,7 @@ test.each([
   [[], { ONESHOT_ON_EXIT: 'that', ONESHOT_RESILIENT: 'false' }, undefined],
   [['--on-exit', 'this'], { ONESHOT_RESILIENT: 'false' }, ['this']],
 ])('%j with %j runs %j when the session has ended', async (argv, env, words) => {
-  expect((await request([...argv, 'fix it', '--cwd', folder], env)).onExit).toEqual(words)
+  expect((await request([...argv, 'fix it', '--cwd', folder], env)).supervision.onExit).toEqual(words)
 })
 
 test('a session runs one command at its end, and needs the supervisor for it', async () => {

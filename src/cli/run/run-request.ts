@@ -4,7 +4,7 @@ import { assertTaskName } from '../../api/config/keys.ts'
 import type { Config } from '../../api/config/load-config.ts'
 import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import type { RunRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { Refusal } from '../../lib/errors.ts'
 import { which } from '../../os/which.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
@@ -12,7 +12,6 @@ import { currentDirectory, type CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { parseAgentOptions, refuseAgentOptions } from './agent-options.ts'
 import { chooseAgent, unknownAgent } from './agent-options.ts'
-import { parseOnExit } from './supervision-options.ts'
 import { refuseInvalidUtf8, rawEnvironment } from '../args/raw-arguments.ts'
 import { refuseUnusedMaxRestarts, parseSupervisionOptions } from './supervision-options.ts'
 
@@ -26,21 +25,16 @@ export function buildRunRequest(
   input: { config: Config; cwd: string; prompt: Buffer | undefined },
 ): RunRequest {
   const { config, cwd, prompt } = input
-  const maxTime = args.value(OPTIONS.maxTime)
   const name = args.value(OPTIONS.name) ?? config.name.value ?? undefined
   if (name !== undefined) assertTaskName(name)
   const mode = selectMode(args)
-  const onExit = parseOnExit(args, config)
   return {
     ...(prompt === undefined ? commandRequest(args, context) : agentRequest(prompt, args, context, input)),
     ...(name !== undefined && { name }),
     ...(mode !== undefined && { mode }),
-    ...(onExit !== undefined && { onExit }),
-    ...(!config['project-files'].value && { projectFiles: false }),
     cwd,
     env: buildEnvironment(args, context.env, cwd),
-    maxTime: maxTime === undefined ? config['max-time'].value : maxTime,
-    ...parseSupervisionOptions(args, config),
+    supervision: parseSupervisionOptions(args, config),
   }
 }
 
@@ -63,7 +57,7 @@ function agentRequest(
   args: ParsedArgs,
   { argv, env }: CommandContext,
   { config, cwd }: { config: Config; cwd: string },
-): Omit<RunRequest, 'cwd' | 'env' | 'maxTime'> {
+): Omit<RunRequest, 'cwd' | 'env' | 'supervision'> {
   const isInstalled = (program: string): boolean => which(program, env, cwd) !== undefined
   const agent = chooseAgent(args.value(OPTIONS.agent), config.agent.value, isInstalled)
   if (args.rest !== null) refuseInvalidUtf8(argv, argv.length - args.rest.length)

@@ -1,24 +1,25 @@
 import type { Config } from '../../api/config/load-config.ts'
 import { AGENT_DEFAULT } from '../../api/config/supervision-keys.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import type { RunRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { OPTIONS } from '../args/options.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import type { CommandContext } from '../context.ts'
 
-type SupervisionOptions = Pick<
-  RunRequest,
-  'restart' | 'patience' | 'memory' | 'maxOutput' | 'saving' | 'alertAfter' | 'verify' | 'beads'
->
+type Supervision = RunRequest['supervision']
 
-/** Returns the supervision options of the session. */
-export function parseSupervisionOptions(args: ParsedArgs, config: Config): SupervisionOptions {
+/** Returns the supervision of the session: the options of the line, completed from the configuration. */
+export function parseSupervisionOptions(args: ParsedArgs, config: Config): Supervision {
   const withDefault = <T>(value: T | undefined, fallback: T): T => (value === undefined ? fallback : value)
   const restartMode = args.value(OPTIONS.restart)
   const memory = withDefault(args.value(OPTIONS.memory), config.memory.value)
   const silence = withDefault(args.value(OPTIONS.silence), config.silence.value)
+  const limits = parseLimits(args)
+  const onExit = parseOnExit(args, config)
   return {
+    maxTime: withDefault(args.value(OPTIONS.maxTime), config['max-time'].value),
+    ...(limits !== undefined && { limits }),
     restart: {
       ...(restartMode === 'on-failure' && { on: 'failure' as const }),
       limit: restartMode === 'never' ? 0 : (args.value(OPTIONS.maxRestarts) ?? config['max-restarts'].value),
@@ -42,11 +43,25 @@ export function parseSupervisionOptions(args: ParsedArgs, config: Config): Super
       ...(config.nested.value && { nested: true }),
     },
     alertAfter: config['notify-restarts'].value,
+    ...(onExit !== undefined && { onExit }),
+    ...(!config['project-files'].value && { projectFiles: false }),
     ...(config.beads.value && { beads: true }),
   }
 }
 
-function parseVerifyOptions(args: ParsedArgs): Pick<SupervisionOptions, 'verify'> {
+function parseLimits(args: ParsedArgs): Supervision['limits'] {
+  const usd = args.value(OPTIONS.budgetUsd)
+  const tokens = args.value(OPTIONS.budgetTokens)
+  const turns = args.value(OPTIONS.maxTurns)
+  if (usd === undefined && tokens === undefined && turns === undefined) return undefined
+  return {
+    ...(usd !== undefined && { usd }),
+    ...(tokens !== undefined && { tokens }),
+    ...(turns !== undefined && { turns }),
+  }
+}
+
+function parseVerifyOptions(args: ParsedArgs): Pick<Supervision, 'verify'> {
   const git = args.has(OPTIONS.verifyGit)
   const check = args.value(OPTIONS.verify) ?? null
   return git || check !== null ? { verify: { git, check } } : {}
@@ -59,7 +74,7 @@ export function refuseUnusedMaxRestarts(args: ParsedArgs): void {
 }
 
 /** Returns the command to run when the session has ended: the one on the line, else the configured one. */
-export function parseOnExit(args: ParsedArgs, config: Config): readonly string[] | undefined {
+function parseOnExit(args: ParsedArgs, config: Config): readonly string[] | undefined {
   const words = args.value(OPTIONS.onExit)
   const shell = args.value(OPTIONS.onExitShell)
   if (words !== undefined || shell !== undefined) return onExitCommand(words ?? null, shell ?? null, '--')
@@ -82,7 +97,7 @@ function onExitCommand(
 
 /** Reports at the start that checkpoints are impossible here, and not when it is too late. */
 export async function checkCheckpointOptions(
-  { agent, cwd, saving }: Pick<RunRequest, 'agent' | 'cwd' | 'saving'>,
+  { agent, cwd, supervision: { saving } }: RunRequest,
   args: ParsedArgs,
   context: CommandContext,
 ): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Session, Spec } from '../session/session.ts'
+import type { SupervisionRequest } from '../session/supervision.ts'
 
 /** From the most rights to the least. */
 const AUTONOMY: readonly Spec['autonomy'][] = ['full', 'edits', 'ask']
@@ -8,14 +9,7 @@ export interface StartRequest {
   readonly agent: string
   readonly argv: readonly string[]
   readonly autonomy?: Spec['autonomy']
-  readonly onExit?: readonly string[]
-  readonly verify?: { readonly check: string | null }
-  readonly saving?: { readonly push?: string | null }
-  readonly beads?: boolean
-  readonly maxTime: number | null
-  readonly memory?: number
-  readonly maxOutput?: number | null
-  readonly limits?: { readonly usd?: number; readonly tokens?: number; readonly turns?: number }
+  readonly supervision: SupervisionRequest
 }
 
 /**
@@ -23,15 +17,15 @@ export interface StartRequest {
  * it has.
  */
 export function reasonNotToStart(wanted: StartRequest, caller: Spec): string | null {
-  const { autonomy = 'full' } = wanted
+  const { autonomy = 'full', supervision } = wanted
   if (caller.autonomy === 'full') return null
   if (wanted.agent === 'command') return 'a command may do anything'
   if (AUTONOMY.indexOf(autonomy) < AUTONOMY.indexOf(caller.autonomy)) return `the autonomy ${autonomy} is more`
   if (wanted.argv.length > 0) return 'arguments for the program may give it more rights'
-  if (wanted.onExit !== undefined) return 'a command that is run at the end may do anything'
-  if ((wanted.verify?.check ?? null) !== null) return 'a check may do anything'
-  if (wanted.beads === true && caller.beads !== true) return 'bd runs hooks of the project'
-  return (wanted.saving?.push ?? null) === null ? null : 'pushing checkpoints sends something'
+  if (supervision.onExit !== undefined) return 'a command that is run at the end may do anything'
+  if ((supervision.verify?.check ?? null) !== null) return 'a check may do anything'
+  if (supervision.beads === true && caller.beads !== true) return 'bd runs hooks of the project'
+  return (supervision.saving?.push ?? null) === null ? null : 'pushing checkpoints sends something'
 }
 
 /** The limit for one session with all its descendants: more would be a fork bomb. */

@@ -171,20 +171,24 @@ export function reasonNotToReset(target: Spec, left: RemainingLimits): string | 
  * half of the rest, so that its starter can continue beside it. A command has no usage and needs no reservation.
  */
 export function clampToLimits<T extends StartRequest>(wanted: T, own: RemainingLimits): T {
-  const maxTime = minLimit(wanted.maxTime, own.maxTime)
-  const memory = minLimit(wanted.memory, own.memory)
-  const maxOutput = outputWithin(wanted.maxOutput, own.maxOutput ?? null)
-  const { limits = {} } = wanted
+  const { supervision } = wanted
+  const maxTime = minLimit(supervision.maxTime, own.maxTime)
+  const memory = minLimit(supervision.memory, own.memory)
+  const maxOutput = outputWithin(supervision.maxOutput, own.maxOutput ?? null)
+  const { limits = {} } = supervision
   const share = wanted.agent === 'command' ? minLimit : shareOf
   const usd = share(limits.usd, own.limits.usd, USD_STEP)
   const tokens = share(limits.tokens, own.limits.tokens)
   const turns = share(limits.turns, own.limits.turns)
   return {
     ...wanted,
-    maxTime,
-    ...(memory !== null && { memory }),
-    ...(maxOutput !== null && { maxOutput }),
-    limits: { ...(usd !== null && { usd }), ...(tokens !== null && { tokens }), ...(turns !== null && { turns }) },
+    supervision: {
+      ...supervision,
+      maxTime,
+      ...(memory !== null && { memory }),
+      ...(maxOutput !== null && { maxOutput }),
+      limits: { ...(usd !== null && { usd }), ...(tokens !== null && { tokens }), ...(turns !== null && { turns }) },
+    },
   }
 }
 

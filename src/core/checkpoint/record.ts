@@ -1,5 +1,6 @@
 import { type Duration, LONGEST_DURATION } from '../../lib/time.ts'
-import type { Autonomy, WaitLimits, VerifyOptions } from '../session/session.ts'
+import type { Autonomy } from '../session/session.ts'
+import type { WaitLimits, VerifyOptions } from '../session/supervision.ts'
 import type { UsageLimits, Usage } from '../session/usage.ts'
 import type { Task } from '../session/task.ts'
 import { isTaskName } from '../session/names.ts'

@@ -1,6 +1,5 @@
 import type { Duration } from '../../lib/time.ts'
-import type { CheckpointOptions } from '../checkpoint/checkpoint.ts'
-import type { WaitLimits, RestartPolicy } from '../session/session.ts'
+import type { SupervisionRequest } from '../session/supervision.ts'
 
 /** The user's request for a loop. It never changes. */
 export interface LoopSpec {
@@ -55,18 +54,20 @@ export interface WorkerOptions {
   readonly model: string | null
   readonly effort: string | null
   readonly autonomy: 'full' | 'edits' | 'ask'
-  /** For each iteration; null for no limit. */
-  readonly maxTime: Duration | null
-  readonly limits: { readonly usd: number | null; readonly tokens: number | null; readonly turns: number | null }
-  /** The supervision of the workers. Absent, in whole or in part: the defaults. */
-  readonly care?: {
-    readonly restart?: Partial<RestartPolicy>
-    readonly patience?: Partial<WaitLimits>
-    readonly memory?: number
-    /** Null for no limit. */
-    readonly maxOutput?: number | null
-    readonly saving?: Partial<CheckpointOptions>
-    readonly alertAfter?: number
-    readonly beads?: boolean
-  }
+  /** The supervision of each iteration. */
+  readonly supervision: SupervisionRequest
+}
+
+/** The options of a worker as version 0.1.0 wrote them. */
+interface Version1Worker extends Omit<WorkerOptions, 'supervision'> {
+  readonly maxTime: SupervisionRequest['maxTime']
+  readonly limits: NonNullable<SupervisionRequest['limits']>
+  readonly care?: Omit<SupervisionRequest, 'maxTime' | 'limits'>
+}
+
+/** Upgrades the request of a loop to the present version. */
+export function upgradeLoopSpec(written: LoopSpec | (Omit<LoopSpec, 'worker'> & { worker: Version1Worker })): LoopSpec {
+  if ('supervision' in written.worker) return { ...written, worker: written.worker }
+  const { maxTime, limits, care, ...worker } = written.worker
+  return { ...written, worker: { ...worker, supervision: { maxTime, limits, projectFiles: false, ...care } } }
 }

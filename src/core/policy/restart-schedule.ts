@@ -1,5 +1,6 @@
 import { type Duration, type Instant, formatDuration, formatIso } from '../../lib/time.ts'
-import type { RestartPolicy, Session, WaitLimits } from '../session/session.ts'
+import type { Session } from '../session/session.ts'
+import type { RestartPolicy, WaitLimits } from '../session/supervision.ts'
 import type { Timings } from '../session/defaults.ts'
 
 export type RestartDecision = { readonly kind: 'restart'; readonly at: Instant } | { readonly kind: 'give-up' }

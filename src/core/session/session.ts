@@ -1,8 +1,9 @@
-import type { Duration, Instant } from '../../lib/time.ts'
-import type { CheckpointStatus, CheckpointOptions } from '../checkpoint/checkpoint.ts'
+import type { Instant } from '../../lib/time.ts'
+import type { CheckpointStatus } from '../checkpoint/checkpoint.ts'
 import type { TurnInput, Message, Thread } from './conversation.ts'
 import type { Failure, ProblemKind } from './failure.ts'
-import type { UsageLedger, UsageLimits } from './usage.ts'
+import type { Supervision } from './supervision.ts'
+import type { UsageLedger } from './usage.ts'
 import type { Task } from './task.ts'
 
 /** `tty`: the program runs on a terminal of its own. `headless`: it writes straight into files. */
@@ -14,45 +15,11 @@ export type Mode = 'headless' | 'tty'
  */
 export type SuccessCriterion = 'exit-code' | 'end-event'
 
-/** Limits the number and the pace of restarts. */
-export interface RestartPolicy {
-  /**
-   * `crash`: oneshot restarts an attempt that died before its work was over. `failure`: it also restarts a failed
-   * command.
-   */
-  readonly on: 'crash' | 'failure'
-  readonly limit: number
-  readonly window: Duration
-  readonly firstDelay: Duration
-  readonly nextDelay: Duration
-  readonly maxDelay: Duration
-}
-
-/** The longest wait in each situation in which a session does not work. */
-export interface WaitLimits {
-  /** The time without a sign of life after which an attempt counts as hung; null for no limit. */
-  readonly silence: Duration | null
-  /** The longest wait for the end of a usage limit; 0 for no wait, null for no limit. */
-  readonly limit: Duration | null
-  /**
-   * A session that was at work, or due, longer ago than this when the supervisor returns does not continue without a
-   * request of its user; null: it always continues.
-   */
-  readonly absence: Duration | null
-}
-
-export interface VerifyOptions {
-  /** True requires that git shows work, and that the output shows no failure. */
-  readonly git: boolean
-  /** The shell command line that must pass; null for none. */
-  readonly check: string | null
-}
-
 /**
  * The user's request. Apart from `label` and `cwd` it never changes. The session's folder holds its prompt and
  * environment.
  */
-export interface Spec {
+export interface Spec extends Supervision {
   readonly id: string
   /** The tmux session's name: `<agent>-<task>`. */
   readonly name: string
@@ -72,31 +39,12 @@ export interface Spec {
   readonly autonomy: Autonomy
   readonly model: string | null
   readonly effort: string | null
-  readonly limits: UsageLimits
-  readonly maxTime: Duration | null
-  readonly restart: RestartPolicy
-  readonly patience: WaitLimits
-  /** The bytes of memory that its processes may use together; null for no limit. */
-  readonly memory: number | null
-  /** The bytes that all its attempts may write together; null or absent for no limit. */
-  readonly maxOutput?: number | null
-  readonly saving: CheckpointOptions
-  /** oneshot notifies the owner after more restarts than this within an hour. */
-  readonly alertAfter: number
-  /** The evidence that the session needs before its work counts as done, beyond its successful end. */
-  readonly verify?: VerifyOptions
-  /** The program that oneshot runs at each end of the session: an absolute path and its arguments. */
-  readonly onExit?: readonly string[]
   /** The terminal of the request, for the bell. */
   readonly tty?: string
   /** The parent session, which this session does not outlive; `key` is the parent's own name for it. */
   readonly parent?: { readonly id: string; readonly key: string }
   /** The session whose program requested this one. This session may outlive it. */
   readonly startedBy?: string
-  /** False: oneshot writes no files about the session into its project. */
-  readonly projectFiles?: false
-  /** The user allows oneshot to run the project's task tracker, which runs hooks of the project. */
-  readonly beads?: true
   readonly createdAt: Instant
 }
 

@@ -7,7 +7,7 @@ import {
 import { createSession } from './create.ts'
 import type { Thread } from './conversation.ts'
 import type { ProblemKind } from './failure.ts'
-import { DEFAULT_ALERT_AFTER, DEFAULT_WAIT_LIMITS, DEFAULT_RESTART } from './defaults.ts'
+import { DEFAULT_ALERT_AFTER, DEFAULT_WAIT_LIMITS, DEFAULT_RESTART } from './supervision.ts'
 import type { NextStep, TurnResult, Phase, Session, Spec } from './session.ts'
 import { NO_LIMITS } from './usage.ts'
 

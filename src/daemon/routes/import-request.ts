@@ -1,6 +1,9 @@
-import type { ImportRequest, RunRequest } from '../../api/contract/requests.ts'
+import type { ImportRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { CheckpointRecord } from '../../core/checkpoint/record.ts'
 import type { Autonomy, Spec } from '../../core/session/session.ts'
+import type { SupervisionRequest, VerifyOptions } from '../../core/session/supervision.ts'
+import type { UsageLimits } from '../../core/session/usage.ts'
 
 /**
  * Builds a run request from a record, which anybody with write access to the remote may have written. It passes none of
@@ -13,21 +16,24 @@ export function createRunRequest(
   run: ImportRequest['run'],
 ): Omit<RunRequest, 'cwd' | 'env'> {
   const { agent, task, model, effort, patience } = session
+  const { supervision } = run
   const autonomy = lowerAutonomy(session.autonomy, run.autonomy ?? 'ask')
-  const memory = smallerLimit(run.memory ?? null, session.memory)
-  const verify = run.verify ?? limitVerify(session, autonomy)
+  const verify = supervision.verify ?? limitVerify(session, autonomy)
   return {
     agent,
     argv: [],
     name: task,
     prompt: Buffer.from(goal[0] ?? '').toString('base64'),
     autonomy,
-    maxTime: smallerLimit(run.maxTime, session.maxTime),
-    maxOutput: smallerLimit(run.maxOutput ?? null, session.maxOutput),
-    limits: combineLimits(session, run),
-    patience: { ...patience, ...run.patience },
-    ...(memory !== null && { memory }),
-    ...(verify !== undefined && { verify }),
+    supervision: {
+      ...supervision,
+      maxTime: smallerLimit(supervision.maxTime, session.maxTime),
+      maxOutput: smallerLimit(supervision.maxOutput ?? null, session.maxOutput),
+      memory: smallerLimit(supervision.memory ?? null, session.memory),
+      limits: combineLimits(session, supervision),
+      patience: { ...patience, ...supervision.patience },
+      ...(verify !== undefined && { verify }),
+    },
     ...(model !== null && { model }),
     ...(effort !== null && { effort }),
     ...(thread !== null && { thread }),
@@ -38,24 +44,16 @@ export function createRunRequest(
  * Drops the record's check unless the agent has full autonomy. A check is a command, and such an agent may run any
  * command anyway.
  */
-function limitVerify({ verify }: CheckpointRecord['session'], autonomy: Autonomy): RunRequest['verify'] {
+function limitVerify({ verify }: CheckpointRecord['session'], autonomy: Autonomy): VerifyOptions | undefined {
   if (verify === null) return undefined
   const check = autonomy === 'full' ? verify.check : null
   return verify.git || check !== null ? { git: verify.git, check } : undefined
 }
 
-function combineLimits(
-  { limits }: CheckpointRecord['session'],
-  run: ImportRequest['run'],
-): NonNullable<RunRequest['limits']> {
-  const [usd, tokens, turns] = (['usd', 'tokens', 'turns'] as const).map(key =>
-    smallerLimit(run.limits?.[key] ?? null, limits?.[key] ?? null),
-  )
-  return {
-    ...(usd ? { usd } : {}),
-    ...(tokens ? { tokens } : {}),
-    ...(turns ? { turns } : {}),
-  }
+function combineLimits({ limits }: CheckpointRecord['session'], local: SupervisionRequest): UsageLimits {
+  const smaller = (key: keyof UsageLimits): number | null =>
+    smallerLimit(local.limits?.[key] ?? null, limits?.[key] ?? null)
+  return { usd: smaller('usd'), tokens: smaller('tokens'), turns: smaller('turns') }
 }
 
 function smallerLimit(one: number | null, other: number | null): number | null {

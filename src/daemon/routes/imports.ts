@@ -1,6 +1,5 @@
 import { refusal } from '../../api/contract/problems.ts'
-import { parseImportRequest } from '../../api/contract/request-schemas.ts'
-import type { ImportRequest } from '../../api/contract/requests.ts'
+import { parseImportRequest, type ImportRequest } from '../../api/contract/requests.ts'
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
 import { prepareImport } from './prepare-import.ts'
 import { type RouteCall, type RouteContext, type Routes, route } from './route.ts'

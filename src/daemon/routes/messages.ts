@@ -1,7 +1,6 @@
 import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import { parseSendRequest } from '../../api/contract/request-schemas.ts'
-import type { SendRequest } from '../../api/contract/requests.ts'
+import { parseSendRequest, type SendRequest } from '../../api/contract/requests.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'
 import type { Session, Spec } from '../../core/session/session.ts'
 import { invariant } from '../../lib/errors.ts'

@@ -1,7 +1,6 @@
 import { loadChannels } from '../../api/config/channels.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import { parseNotifyTestRequest } from '../../api/contract/request-schemas.ts'
-import type { NotifyTestRequest } from '../../api/contract/requests.ts'
+import { parseNotifyTestRequest, type NotifyTestRequest } from '../../api/contract/requests.ts'
 import type { ChannelTestView } from '../../api/contract/responses.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import { type RouteCall, type RouteContext, type Routes, route } from './route.ts'

@@ -45,7 +45,11 @@ async function prepare(record: unknown, run: Partial<Parameters<typeof prepareIm
     isVisible: false,
   } as const
   await checkpoints.save(target, saveRequest)
-  const request = { sessionId: 'there', name: 'claude-far', run: { cwd: '/here', env: {}, maxTime: null, ...run } }
+  const request = {
+    sessionId: 'there',
+    name: 'claude-far',
+    run: { cwd: '/here', env: {}, supervision: { maxTime: null }, ...run },
+  }
   return { prepared: await prepareImport(request, { checkpoints, agents }) }
 }
 
@@ -124,8 +128,8 @@ test('an import applies the stricter of two limits', async () => {
     maxTime: 50,
     limits: { usd: 5, tokens: null, turns: 3 },
   }
-  const run = { maxOutput: 5_000, memory: 7_000, limits: { usd: 9, turns: 1 } }
-  expect((await prepare({ ...RECORD, session }, run)).prepared.request).toMatchObject({
+  const supervision = { maxTime: null, maxOutput: 5_000, memory: 7_000, limits: { usd: 9, turns: 1 } }
+  expect((await prepare({ ...RECORD, session }, { supervision })).prepared.request.supervision).toMatchObject({
     maxOutput: 1_000,
     memory: 7_000,
     maxTime: 50,

@@ -1,6 +1,7 @@
 import os from 'node:os'
 import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
-import type { ImportRequest, RunRequest } from '../../api/contract/requests.ts'
+import type { ImportRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { ResumePreview } from '../../api/contract/responses.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
@@ -141,11 +142,11 @@ function buildPreview(record: CheckpointRecord, { last, thread, placement, reque
     messages: record.goal,
     lastWords: record.lastWord ?? '',
     tasks: open,
-    check: request.verify?.check ?? null,
+    check: request.supervision.verify?.check ?? null,
   }
   const { argv, verify } = record.session
   const reason = record.reason === null ? '' : `: ${summarize(record.reason)}`
-  const isCheckOmitted = verify !== null && verify.check !== null && request.verify?.check !== verify.check
+  const isCheckOmitted = verify !== null && verify.check !== null && request.supervision.verify?.check !== verify.check
   return {
     found: [
       `checkpoint ${last.number} (${last.trigger}) of ${formatIso(last.at)}, when it was ${summarize(record.state)}${reason}`,
@@ -159,7 +160,9 @@ function buildPreview(record: CheckpointRecord, { last, thread, placement, reque
       ...(isCheckOmitted
         ? [`a check, which oneshot runs with autonomy full only: ${summarize(verify.check ?? '')}`]
         : []),
-      ...(request.verify?.check ? [`a check, which oneshot runs here: ${summarize(request.verify.check)}`] : []),
+      ...(request.supervision.verify?.check
+        ? [`a check, which oneshot runs here: ${summarize(request.supervision.verify.check)}`]
+        : []),
       ...describeMessages(record),
       ...(isShownInFull(texts) ? [] : ['to read all of it: add --dry-run --json']),
     ],

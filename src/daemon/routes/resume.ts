@@ -1,7 +1,6 @@
 import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import { parseResumeRequest } from '../../api/contract/request-schemas.ts'
-import type { ResumeRequest } from '../../api/contract/requests.ts'
+import { parseResumeRequest, type ResumeRequest } from '../../api/contract/requests.ts'
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
 import { isIdle, type Session, type Spec } from '../../core/session/session.ts'
 import { isRefusal, Trouble } from '../../lib/errors.ts'

@@ -1,5 +1,4 @@
-import { parseRestoreSavedSessionRequest } from '../../api/contract/request-schemas.ts'
-import type { RestoreSavedSessionRequest } from '../../api/contract/requests.ts'
+import { parseRestoreSavedSessionRequest, type RestoreSavedSessionRequest } from '../../api/contract/requests.ts'
 import type { RestoredView } from '../../api/contract/responses.ts'
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
 import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'

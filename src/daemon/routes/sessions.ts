@@ -3,10 +3,12 @@ import { refusal } from '../../api/contract/problems.ts'
 import {
   parseCleanRequest,
   parseRenameRequest,
-  parseRunRequest,
   parseStopRequest,
-} from '../../api/contract/request-schemas.ts'
-import type { CleanRequest, RenameRequest, StopRequest } from '../../api/contract/requests.ts'
+  type CleanRequest,
+  type RenameRequest,
+  type StopRequest,
+} from '../../api/contract/requests.ts'
+import { parseRunRequest } from '../../api/contract/run-request.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { describeRequester } from '../../core/session/reactions/stop.ts'
 import type { Spec } from '../../core/session/session.ts'

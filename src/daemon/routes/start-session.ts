@@ -1,5 +1,5 @@
 import { refusal } from '../../api/contract/problems.ts'
-import type { RunRequest } from '../../api/contract/requests.ts'
+import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import type { Session, Spec } from '../../core/session/session.ts'
 import type { ImportedSession } from '../../engine/create-session.ts'

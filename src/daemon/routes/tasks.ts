@@ -1,7 +1,6 @@
 import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import { parseTasksRequest } from '../../api/contract/request-schemas.ts'
-import type { TasksRequest } from '../../api/contract/requests.ts'
+import { parseTasksRequest, type TasksRequest } from '../../api/contract/requests.ts'
 import type { TaskView } from '../../api/contract/responses.ts'
 import { MAX_TASKS } from '../../core/session/reactions/tasks.ts'
 import type { Session } from '../../core/session/session.ts'

@@ -69,8 +69,7 @@ export class ChaosSession {
       cwd: environment.project,
       env: { PATH: environment.env['PATH'] ?? '', CHAOS_JOURNAL: environment.journalOf(this.plan.task) },
       mode: this.plan.mode,
-      maxTime: null,
-      restart: RESTART_POLICY,
+      supervision: { maxTime: null, restart: RESTART_POLICY },
     } as const
     const { id } = await user.ask(async client => this.#found() ?? (await client.run(request)))
     this.id = id
