@@ -48,6 +48,13 @@ module.exports = {
       from: { path: '^src/core/', pathNot: '\\.test\\.ts$' },
       to: { dependencyTypes: ['core', 'npm', 'npm-dev'] },
     },
+    {
+      name: 'views-save-no-checkpoints',
+      comment: 'views read checkpoints through reader.ts, whose types have no function that saves or restores',
+      severity: 'error',
+      from: { path: '^src/views/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^src/world/git/checkpoint/', pathNot: '/checkpoint/reader\\.ts$' },
+    },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

@@ -5,7 +5,7 @@ import type { Decision } from '../core/session/decision.ts'
 import type { Task } from '../core/session/task.ts'
 import { maskAndTruncate } from '../lib/mask/mask.ts'
 import { toOneLine } from '../lib/text/terminal-text.ts'
-import type { Runtime } from '../ports/runtime.ts'
+import type { SessionFiles } from '../ports/runtime.ts'
 
 /** The remains of work that began outside oneshot: its messages (the prompt is the first) and its last output. */
 export interface ImportedSession {
@@ -31,7 +31,7 @@ export type SessionSource = Pick<SessionStart, 'thread'> & { readonly imported?:
 export async function createFirstDecision(
   spec: Spec,
   { hasPrompt, thread, imported }: SessionSource & { readonly hasPrompt: boolean },
-  runtime: Runtime,
+  runtime: SessionFiles,
 ): Promise<Decision> {
   const importedState = imported === undefined ? undefined : await storeImported(imported, spec.id, runtime)
   return createSession(spec, {
@@ -48,7 +48,7 @@ export async function createFirstDecision(
 async function storeImported(
   { messages, read, spent, spentInThread, finalOutput, tasks, reason, importFiles }: ImportedSession,
   id: string,
-  runtime: Runtime,
+  runtime: SessionFiles,
 ): Promise<ImportedState> {
   for (const [index, text] of messages.entries())
     if (index > 0) await runtime.storeMessage(id, index + 1, Buffer.from(text))

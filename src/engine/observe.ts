@@ -7,7 +7,7 @@ import { splitCompleteLines } from '../lib/text/lines.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import type { Agent, Observation, ParsedLine } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { AttemptRef, AttemptState, Runtime } from '../ports/runtime.ts'
+import type { AttemptRef, AttemptRunner, AttemptState, Runtime } from '../ports/runtime.ts'
 import { attemptRef } from '../ports/runtime.ts'
 import { requestedIn } from './stored-requests.ts'
 import { type ThreadContext, checkRunningThread } from './thread-lookup.ts'
@@ -97,7 +97,7 @@ function withReportedThread(session: Session, observations: readonly Observation
  * Reads the attempt's state before its output, so that the following read includes all output up to a death seen here.
  * If the shim is dead, a second read decides, because the shim may have written its record after the first.
  */
-function readAttemptState(ref: AttemptRef, runtime: Runtime): AttemptState {
+function readAttemptState(ref: AttemptRef, runtime: AttemptRunner): AttemptState {
   const first = runtime.attemptState(ref)
   return first.exit === null && first.shim === 'dead' ? runtime.attemptState(ref) : first
 }
@@ -161,13 +161,13 @@ function explainExit(
  * Reports the death of a process whose record is lost: power may fail after we recorded the start but before the shim's
  * own record reached the disk.
  */
-function findLostProcess({ life }: Session, state: AttemptState, runtime: Runtime): Death | null {
+function findLostProcess({ life }: Session, state: AttemptState, runtime: AttemptRunner): Death | null {
   const isLost = life !== null && state.life === null && state.shim !== 'alive' && !runtime.isProcessAlive(life)
   return isLost ? { type: 'process.died', exit: { kind: 'vanished', evidence: `pid ${life.pid} is gone` } } : null
 }
 
 /** Attributes a death without a record to a restart of the machine, if the machine has restarted since. */
-function markReboot(session: Session, death: Death, { work: runtime }: { work: Runtime }): Death {
+function markReboot(session: Session, death: Death, { work: runtime }: { work: AttemptRunner }): Death {
   const ref = attemptRef(session)
   const boot = session.life?.boot ?? runtime.attemptState(ref).life?.boot ?? runtime.boot
   const isReboot = death.type === 'process.died' && death.exit.kind === 'vanished' && boot !== runtime.boot
@@ -197,7 +197,7 @@ function nothingRead(session: Session): ReadOutcome {
  */
 function readOutput(
   session: Session,
-  runtime: Runtime,
+  runtime: AttemptRunner,
   read: NonNullable<Agent['readLine']>,
   { hasEnded, unfinished }: { hasEnded: boolean; unfinished: UnfinishedLines },
 ): ReadOutcome {

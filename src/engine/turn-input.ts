@@ -1,8 +1,8 @@
 import type { Session } from '../core/session/session.ts'
 import type { Task } from '../core/session/task.ts'
-import type { Runtime } from '../ports/runtime.ts'
+import type { SessionFiles } from '../ports/runtime.ts'
 import { stripTranscriptNotes } from '../core/describe/transcript-notes.ts'
-import { type Checkpoints, checkpointTargetOf } from '../ports/checkpoints.ts'
+import { type CheckpointReader, checkpointTargetOf } from '../ports/checkpoints.ts'
 
 /** Characters of the last output that a fresh thread receives. */
 const MAX_LOG_LENGTH = 6_000
@@ -17,7 +17,7 @@ export interface TakeoverHints {
 }
 
 /** Returns the text that the current attempt receives. */
-export function turnInputText(session: Session, runtime: Runtime, hints: TakeoverHints): string {
+export function turnInputText(session: Session, runtime: SessionFiles, hints: TakeoverHints): string {
   const { errand, spec } = session
   if (errand === null) return ''
   switch (errand.kind) {
@@ -41,7 +41,7 @@ function continueText(attempt: number, why: string): string {
 
 function digestText(
   session: Session,
-  runtime: Runtime,
+  runtime: SessionFiles,
   { why, situation, isTracked }: TakeoverHints & { why: string },
 ): string {
   const { spec, attempt, messages, tasks } = session
@@ -91,7 +91,7 @@ const MAX_COMMITS = 20
 const MAX_LINES = 60
 
 /** Returns git's summary of a session's work for the thread that takes it over; empty when git shows nothing. */
-export async function gitSummary({ spec }: Session, checkpoints: Checkpoints): Promise<string> {
+export async function gitSummary({ spec }: Session, checkpoints: CheckpointReader): Promise<string> {
   if (spec.saving.mode === 'off' || !checkpoints.isRepository(spec.cwd)) return ''
   const target = checkpointTargetOf(spec)
   const all = await checkpoints.list(target)

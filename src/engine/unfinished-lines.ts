@@ -1,4 +1,4 @@
-import type { AttemptRef, Runtime } from '../ports/runtime.ts'
+import type { AttemptRef, AttemptRunner } from '../ports/runtime.ts'
 
 const LINE_END = 0x0a
 
@@ -21,7 +21,7 @@ export class UnfinishedLines {
   }
 
   /** Searches only the new part of the line, and returns true when it still has no end. */
-  isUnfinished(ref: AttemptRef, from: number, work: Runtime, limit: number): boolean {
+  isUnfinished(ref: AttemptRef, from: number, work: AttemptRunner, limit: number): boolean {
     const searched = this.searched(ref, from)
     if (searched === 0) return false
     const bytes = work.readOutput(ref, from + searched, limit - searched)

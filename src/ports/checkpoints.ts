@@ -94,11 +94,8 @@ export class NotSaved extends Error {
   }
 }
 
-/**
- * Saves working trees in git and never touches anything of the user's: index, HEAD, branches, stash, reflog, hooks and
- * files stay as they are. Only one chain of git processes runs at a time per repository, for all callers.
- */
-export interface Checkpoints {
+/** Reads the checkpoints of a repository, and changes nothing. A view holds only this part. */
+export interface CheckpointReader {
   /**
    * Returns true if a repository surrounds this folder. Callers ask often: the call reads a few directory entries and
    * starts no process.
@@ -106,37 +103,12 @@ export interface Checkpoints {
   isRepository(cwd: string): boolean
   /** Returns the top of the working tree around this folder, or null. The call costs as little as `isRepository`. */
   worktreeRoot(cwd: string): string | null
-  /**
-   * Saves the whole working tree and returns the newest checkpoint. It returns the previous one if neither a file nor
-   * HEAD nor a record that matters has changed since. The checkpoint is durable when the call returns: objects and ref
-   * have reached the disk. A kill at any moment leaves either the previous checkpoint or the new one, and no lock that
-   * blocks the next call. Throws `NotSaved` if nothing can be saved here, `Trouble` if this attempt failed.
-   */
-  save(target: CheckpointTarget, request: CheckpointRequest, abortSignal: AbortSignal): Promise<SaveResult>
   /** Returns all checkpoints, oldest first. */
   list(target: CheckpointTarget): Promise<Checkpoint[]>
   /** Returns the record that was stored with a checkpoint. */
   readRecord(target: CheckpointTarget, commit: string): Promise<string>
-  /** Deletes the checkpoints that the retention policy no longer keeps; returns how many it deleted. */
-  prune(target: CheckpointTarget, now: Instant): Promise<number>
-  /**
-   * Pushes the checkpoints to a remote and replaces those that an earlier push put there. Throws `Trouble`, and changes
-   * nothing, if somebody else has replaced them. Never asks for a password. Returns a sentence if it had to use another
-   * ref name because an existing ref is in the way; else null.
-   */
-  push(target: CheckpointTarget, remote: string, env: Env, abortSignal: AbortSignal): Promise<string | null>
-  /**
-   * Claims a session on a remote for the session that continues it. Only one machine can hold the claim; otherwise the
-   * call throws a refusal that names the holder. Returns a function that releases the claim.
-   */
-  claim(target: CheckpointTarget, request: ClaimRequest): Promise<() => Promise<void>>
   /** Returns all messages of a session in full if some are too long for each checkpoint; else null. */
   readMessages(target: CheckpointTarget): Promise<readonly string[] | null>
-  /**
-   * Fetches the checkpoints of the chosen sessions from a remote. Local checkpoints stay, unless those of the remote
-   * continue them.
-   */
-  fetch(cwd: string, from: Remote, choose: SessionFilter, abortSignal: AbortSignal): Promise<FetchResult>
   /** Returns the names of the remotes of this folder's repository. */
   remotes(cwd: string): Promise<string[]>
   /**
@@ -156,6 +128,45 @@ export interface Checkpoints {
   ): Promise<{ change: DiffStat; head: string | null }>
   /** Returns the size of the difference between two checkpoints. */
   diffStat(target: CheckpointTarget, from: string, to: string): Promise<DiffStat>
+  /** Returns the subjects of the commits that HEAD has and `since` does not have, newest first, at most `limit`. */
+  commitSubjects(cwd: string, since: string, limit: number): Promise<string[]>
+}
+
+/** Brings the checkpoints of other machines into a repository, and removes what it brought. It touches no file. */
+export interface CheckpointFetcher {
+  /**
+   * Fetches the checkpoints of the chosen sessions from a remote. Local checkpoints stay, unless those of the remote
+   * continue them.
+   */
+  fetch(cwd: string, from: Remote, choose: SessionFilter, abortSignal: AbortSignal): Promise<FetchResult>
+  /** Undoes a fetch that the caller made only to read. */
+  undoFetch(cwd: string, fetched: FetchResult): Promise<void>
+  /** Removes only the refs of a session that this home does not know. */
+  removeRefs(target: CheckpointTarget): Promise<void>
+}
+
+/** Saves, restores, publishes and deletes checkpoints. Only the supervisor holds a writer. */
+export interface CheckpointWriter {
+  /**
+   * Saves the whole working tree and returns the newest checkpoint. It returns the previous one if neither a file nor
+   * HEAD nor a record that matters has changed since. The checkpoint is durable when the call returns: objects and ref
+   * have reached the disk. A kill at any moment leaves either the previous checkpoint or the new one, and no lock that
+   * blocks the next call. Throws `NotSaved` if nothing can be saved here, `Trouble` if this attempt failed.
+   */
+  save(target: CheckpointTarget, request: CheckpointRequest, abortSignal: AbortSignal): Promise<SaveResult>
+  /** Deletes the checkpoints that the retention policy no longer keeps; returns how many it deleted. */
+  prune(target: CheckpointTarget, now: Instant): Promise<number>
+  /**
+   * Pushes the checkpoints to a remote and replaces those that an earlier push put there. Throws `Trouble`, and changes
+   * nothing, if somebody else has replaced them. Never asks for a password. Returns a sentence if it had to use another
+   * ref name because an existing ref is in the way; else null.
+   */
+  push(target: CheckpointTarget, remote: string, env: Env, abortSignal: AbortSignal): Promise<string | null>
+  /**
+   * Claims a session on a remote for the session that continues it. Only one machine can hold the claim; otherwise the
+   * call throws a refusal that names the holder. Returns a function that releases the claim.
+   */
+  claim(target: CheckpointTarget, request: ClaimRequest): Promise<() => Promise<void>>
   /**
    * Restores a checkpoint to a new branch that starts at the checkpoint's HEAD, and to a new worktree if a path is
    * given. Returns one sentence for each item that it could not restore.
@@ -174,11 +185,15 @@ export interface Checkpoints {
   restoreInPlace(target: CheckpointTarget, checkpoint: Checkpoint, over: Checkpoint): Promise<readonly string[]>
   /** Switches to a new branch at this commit. The working tree must have no changes of its own. */
   switchToNewBranch(target: CheckpointTarget, branch: string, commit: string): Promise<void>
-  /** Returns the subjects of the commits that HEAD has and `since` does not have, newest first, at most `limit`. */
-  commitSubjects(cwd: string, since: string, limit: number): Promise<string[]>
   /** Deletes all checkpoints of a session; the repository's own history stays. */
   removeAll(target: CheckpointTarget): Promise<void>
 }
+
+/**
+ * Saves working trees in git and never touches anything of the user's: index, HEAD, branches, stash, reflog, hooks and
+ * files stay as they are. Only one chain of git processes runs at a time per repository, for all callers.
+ */
+export interface Checkpoints extends CheckpointReader, CheckpointWriter, Pick<CheckpointFetcher, 'fetch'> {}
 
 interface CheckpointedSession {
   readonly cwd: string

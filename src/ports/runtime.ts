@@ -73,8 +73,8 @@ export interface ProcessStats {
   readonly memory: number
 }
 
-/** Runs attempts. An attempt does not depend on its caller: it continues by itself and writes down how it ended. */
-export interface Runtime {
+/** Stores the files of sessions that the engine and the agents exchange: prompt, messages, environment, transcript. */
+export interface SessionFiles {
   /**
    * Stores a session's prompt and environment durably, before oneshot accepts the session. Creates an empty transcript
    * if the session is to have one, so that a reader who follows it from the start looks in the right place.
@@ -91,10 +91,33 @@ export interface Runtime {
   storeMessage(sessionId: string, message: number, text: Uint8Array): Promise<void>
   /** Returns the text of a message. */
   readMessage(sessionId: string, message: number): Uint8Array
-  /** Returns the stdin of an attempt; null if it was never stored, or if the attempt got none. */
-  readStdin(ref: AttemptRef): Uint8Array | null
   /** Returns the end of the transcript, at most `limit` bytes. */
   transcriptTail(sessionId: string, limit: number): string
+  /**
+   * Truncates the transcript to `length` and appends the text; returns the new length. A repeated call leads to the
+   * same file.
+   */
+  writeTranscript(sessionId: string, length: number, text: string): number
+  /** Removes a session's files. */
+  removeSession(sessionId: string): Promise<void>
+}
+
+/** Shows sessions in panes. No attempt depends on a pane. */
+export interface Viewer {
+  /** Shows one line about the session's state in its pane. Never delays the caller. */
+  setStatusLine(sessionId: string, line: string): void
+  /** Closes the session's panes. A repeated call does nothing. */
+  closePanes(ref: AttemptRef): Promise<void>
+  /** Repairs the live sessions: opens their panes again after a kill of tmux, and restarts a terminal's recorder. */
+  repair(live: readonly (AttemptRef & { show: LaunchSpec['show'] })[], whileLive: RunWhileLive): Promise<void>
+  /** Records the present length of the attempt's log, so that a reader can later start at a point in time. */
+  recordLogSize(ref: AttemptRef, show: LaunchSpec['show']): void
+}
+
+/** Runs attempts. An attempt does not depend on its caller: it continues by itself and writes down how it ended. */
+export interface AttemptRunner {
+  /** Returns the stdin of an attempt; null if it was never stored, or if the attempt got none. */
+  readStdin(ref: AttemptRef): Uint8Array | null
   /** Returns the end of the attempt's stderr, if it is separate from the output. */
   stderrTail(ref: AttemptRef): string
   /**
@@ -129,11 +152,6 @@ export interface Runtime {
    * started to read at this offset and did not survive it.
    */
   guardReading<T>(ref: AttemptRef, offset: number, read: (isStuck: boolean) => T): T
-  /**
-   * Truncates the transcript to `length` and appends the text; returns the new length. A repeated call leads to the
-   * same file.
-   */
-  writeTranscript(sessionId: string, length: number, text: string): number
   /** Asks the program to stop, as Ctrl-C does. Repeated calls ask once per attempt. */
   interrupt(ref: AttemptRef): Promise<void>
   /** Asks the whole process tree to end. */
@@ -143,16 +161,6 @@ export interface Runtime {
    * of processes it had to end. `force` kills them without asking. Never reaches a later attempt.
    */
   sweep(ref: AttemptRef, options: { force: boolean }): Promise<number>
-  /** Shows one line about the session's state in its pane. Never delays the caller. */
-  setStatusLine(sessionId: string, line: string): void
-  /** Closes the session's panes. A repeated call does nothing. */
-  closePanes(ref: AttemptRef): Promise<void>
-  /** Repairs the live sessions: opens their panes again after a kill of tmux, and restarts a terminal's recorder. */
-  repair(live: readonly (AttemptRef & { show: LaunchSpec['show'] })[], whileLive: RunWhileLive): Promise<void>
-  /** Removes a session's files. */
-  removeSession(sessionId: string): Promise<void>
-  /** Records the present length of the attempt's log, so that a reader can later start at a point in time. */
-  recordLogSize(ref: AttemptRef, show: LaunchSpec['show']): void
   /** Calls back when a shim reports a change of a session, or when a watched session has new output. */
   onChange(listener: (sessionId: string) => void): void
   /** Watches the output of this session; `false` ends that. */
@@ -162,6 +170,9 @@ export interface Runtime {
   /** Stops watching. The launched attempts continue. */
   shutDown(): void
 }
+
+/** The whole work plane. A service that needs one part of it asks for that part. */
+export interface Runtime extends AttemptRunner, SessionFiles, Viewer {}
 
 /** Runs an action for a session in its turn, if the session is still at work then. */
 export type RunWhileLive = (sessionId: string, action: () => Promise<void>) => Promise<void>

@@ -12,7 +12,7 @@ import {
   type SessionFilter,
 } from '../ports/checkpoints.ts'
 import { readStoredSession } from '../world/store/reader.ts'
-import { gitCheckpoints } from '../world/git/checkpoint/git-checkpoints.ts'
+import { checkpointFetcher, checkpointReader } from '../world/git/checkpoint/reader.ts'
 import type { Home } from '../state/home.ts'
 import { toCheckpointView } from './session-view.ts'
 
@@ -20,7 +20,7 @@ type SessionTarget = Pick<SessionView, 'cwd' | 'id' | 'name'>
 
 /** Reads all checkpoints of a session, oldest first, from its repository alone. */
 export async function readCheckpoints(home: Home, session: SessionTarget): Promise<CheckpointView[]> {
-  const all = await refuseOnFailure(gitCheckpoints(home).list(checkpointTargetOf(session)))
+  const all = await refuseOnFailure(checkpointReader(home).list(checkpointTargetOf(session)))
   return all.map(toCheckpointView)
 }
 
@@ -31,7 +31,7 @@ export function readDiff(
   between: { from: string; to: string },
   options: { stat: boolean; colour: boolean },
 ): Promise<string> {
-  return refuseOnFailure(gitCheckpoints(home).diff(diffTarget(home, session), between.from, between.to, options))
+  return refuseOnFailure(checkpointReader(home).diff(diffTarget(home, session), between.from, between.to, options))
 }
 
 export function readChange(
@@ -39,7 +39,7 @@ export function readChange(
   session: SessionTarget,
   between: { from: string; to: string },
 ): Promise<{ files: number; added: number; removed: number }> {
-  return refuseOnFailure(gitCheckpoints(home).diffStat(diffTarget(home, session), between.from, between.to))
+  return refuseOnFailure(checkpointReader(home).diffStat(diffTarget(home, session), between.from, between.to))
 }
 
 /** git runs in nested repositories only if the user asked for that when the session started. */
@@ -64,7 +64,7 @@ export interface SavedSessionView {
 
 /** Returns the saved sessions in the repository around this folder, newest first. */
 export async function findSavedSessions(home: Home, cwd: string): Promise<SavedSessionView[]> {
-  const checkpoints = gitCheckpoints(home)
+  const checkpoints = checkpointReader(home)
   if (!checkpoints.isRepository(cwd)) return []
   const found = await refuseOnFailure(checkpoints.findSessions(cwd))
   return found.map(({ name, sessionId, last, record: text, claim }) => {
@@ -87,7 +87,7 @@ const ACTIVE_STATES: ReadonlySet<string> = new Set<PhaseName>(['starting', 'runn
 
 /** Returns the remotes of the repository around this folder; null outside a repository. */
 export async function remotesAt(home: Home, cwd: string): Promise<string[] | null> {
-  const checkpoints = gitCheckpoints(home)
+  const checkpoints = checkpointReader(home)
   return checkpoints.isRepository(cwd) ? await refuseOnFailure(checkpoints.remotes(cwd)) : null
 }
 
@@ -101,17 +101,17 @@ export function fetchSavedSessions(
   const variables = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const signal = AbortSignal.timeout(300_000)
   const remote = { remote: source.remote, env: Object.fromEntries(variables) }
-  return refuseOnFailure(gitCheckpoints(home).fetch(cwd, remote, source.choose, signal))
+  return refuseOnFailure(checkpointFetcher(home).fetch(cwd, remote, source.choose, signal))
 }
 
 /** Undoes a fetch that served only a preview. */
 export function undoFetch(home: Home, cwd: string, fetched: FetchResult): Promise<void> {
-  return refuseOnFailure(gitCheckpoints(home).undoFetch(cwd, fetched))
+  return refuseOnFailure(checkpointFetcher(home).undoFetch(cwd, fetched))
 }
 
 /** Removes the refs of a session that this daemon does not know, and nothing else. */
 export function forgetSavedSession(home: Home, cwd: string, saved: { name: string; sessionId: string }): Promise<void> {
-  return refuseOnFailure(gitCheckpoints(home).removeRefs({ cwd, ...saved }))
+  return refuseOnFailure(checkpointFetcher(home).removeRefs({ cwd, ...saved }))
 }
 
 async function refuseOnFailure<T>(action: Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
 import type { Spec } from '../../core/session/session.ts'
 import type { Refusal } from '../../lib/errors.ts'
 import { rootReason, Trouble } from '../../lib/errors.ts'
-import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
+import type { CheckpointReader, Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
 import { checkpointTargetOf } from '../../ports/checkpoints.ts'
 import { refuseOnFailure } from './checkpoints.ts'
 
@@ -14,7 +14,7 @@ export type Placement = 'same' | 'here' | 'branch'
 export async function choosePlacement(
   target: CheckpointTarget,
   last: Checkpoint,
-  checkpoints: Checkpoints,
+  checkpoints: CheckpointReader,
 ): Promise<Placement> {
   const { change, head } = await refuseOnFailure('cannot-restore', checkpoints.compareWorktree(target, last))
   if (change.files === 0) return 'same'

@@ -4,7 +4,7 @@ import { parseResumeRequest, type ResumeRequest } from '../../api/contract/reque
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
 import { isIdle, type Session, type Spec } from '../../core/session/session.ts'
 import { isRefusal, Trouble } from '../../lib/errors.ts'
-import { type Checkpoints, checkpointTargetOf, NotSaved } from '../../ports/checkpoints.ts'
+import { type CheckpointReader, checkpointTargetOf, NotSaved } from '../../ports/checkpoints.ts'
 import { buildResumePreview } from '../../views/resume-preview.ts'
 import { assertMayWake } from '../access-control.ts'
 import { assertListUnused, parseListPath } from '../loop-list.ts'
@@ -99,7 +99,7 @@ async function assertWakable(context: RouteContext, id: string, cwd?: string): P
 }
 
 /** Describes the changes to an inactive session's files since its last checkpoint, one sentence each. */
-async function describeFileChanges(session: Session, checkpoints: Checkpoints): Promise<string[]> {
+async function describeFileChanges(session: Session, checkpoints: CheckpointReader): Promise<string[]> {
   const { spec, phase, saved } = session
   if (saved.last === null || (phase.name !== 'ended' && !isIdle(session))) return []
   const target = checkpointTargetOf(spec)

@@ -4,7 +4,7 @@ import { totalUsage } from '../../core/session/usage.ts'
 import { findEnvSecretsWithBase64 } from '../../lib/mask/env-secrets.ts'
 import { Mask } from '../../lib/mask/mask.ts'
 import type { Agent } from '../../ports/agent.ts'
-import type { Runtime } from '../../ports/runtime.ts'
+import type { SessionFiles } from '../../ports/runtime.ts'
 import { stripTranscriptNotes } from '../../core/describe/transcript-notes.ts'
 import { CHECKPOINT_TRIGGERS, type CheckpointTrigger, RECORD_TRIGGERS } from '../../core/checkpoint/checkpoint.ts'
 import type { CheckpointRequest } from '../../ports/checkpoints.ts'
@@ -20,14 +20,18 @@ const MAX_TASKS = 200
 const MAX_ARGUMENTS = 20
 
 /** Returns the record as JSON with masked secrets, because a push may publish it. */
-export function formatCheckpointRecord(session: Session, runtime: Runtime, program: Agent['program'] = ''): string {
+export function formatCheckpointRecord(
+  session: Session,
+  runtime: SessionFiles,
+  program: Agent['program'] = '',
+): string {
   return checkpointRecordAndMessages(session, runtime, program).record
 }
 
 /** Returns the record, and beside it all complete messages if they are too long for the record. */
 function checkpointRecordAndMessages(
   session: Session,
-  runtime: Runtime,
+  runtime: SessionFiles,
   program: Agent['program'],
 ): { record: string; goal?: readonly string[] } {
   const { spec, thread, phase, tasks, spending } = session
@@ -109,7 +113,11 @@ function truncateMessages(goal: readonly string[]): string[] {
  * Returns the end of the last output; of a running session, the output so far. Reads more than it keeps, so that it
  * masks secrets before it cuts them.
  */
-function finalOutput({ spec, lastWord }: Session, runtime: Runtime, hide: (text: string) => string): string | null {
+function finalOutput(
+  { spec, lastWord }: Session,
+  runtime: SessionFiles,
+  hide: (text: string) => string,
+): string | null {
   const text = hide(lastWord?.text ?? stripTranscriptNotes(runtime.transcriptTail(spec.id, 2 * MAX_TEXT_LENGTH))).slice(
     -MAX_TEXT_LENGTH,
   )

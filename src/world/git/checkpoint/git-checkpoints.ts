@@ -7,6 +7,7 @@ import type { Duration, Instant } from '../../../lib/time.ts'
 import { invariant, Trouble } from '../../../lib/errors.ts'
 import { KeyedMutex } from '../../../lib/keyed-mutex.ts'
 import {
+  type CheckpointFetcher,
   type Checkpoints,
   type SessionFilter,
   type ClaimRequest,
@@ -78,7 +79,7 @@ export function gitCheckpoints(
 }
 
 /** Stores checkpoints in git, and disturbs no other user of the same repository. */
-export class GitCheckpoints implements Checkpoints {
+export class GitCheckpoints implements Checkpoints, CheckpointFetcher {
   readonly #env: NodeJS.ProcessEnv
   readonly #folderOf: (sessionId: string) => string
   readonly #maxFileSize: number
