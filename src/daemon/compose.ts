@@ -82,10 +82,9 @@ export function compose(
   })
   engine.onChange(session => projectFiles.update(session))
   const reserveDiskSpace = async (): Promise<boolean> => {
-    const hasRoom = await reserve.fill()
     const reservable = reserve.limitToShare(DATABASE_RESERVE)
     if (reservable >= DATABASE_RESERVE / 16) await store.reserveSpace(reservable)
-    return hasRoom
+    return await reserve.fill()
   }
   return {
     engine,

@@ -19,7 +19,8 @@ export class KernelLock {
     prepareLockFile(file)
     const database = openDatabase(file, { wait: 0 })
     try {
-      database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE;')
+      // A journal in a file would need space, which a full disk does not have.
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;')
       return new KernelLock(database)
     } catch (cause) {
       database.close()

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { packageRoot } from './installation.ts'
 
@@ -11,6 +12,22 @@ type Constructor = new (file: string, options?: { readOnly?: boolean; timeout?: 
 /** Opens a database file. `wait`: milliseconds to wait for a locked database. */
 export function openDatabase(file: string, options: { readOnly?: boolean; wait?: number } = {}): Database {
   return new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: options.wait ?? 5_000 })
+}
+
+/**
+ * Opens a database that another process may write. The first connection of a usual reader truncates and extends the
+ * index of the journal (`-shm`), and a full disk prevents that. This reader leaves an existing index as it is.
+ * Within one process, no connection that opens the same database later can write.
+ */
+export function openForReading(file: string): Database {
+  return openDatabase(fs.existsSync(indexOf(file)) ? `${pathToFileURL(file).href}?readonly_shm=1` : file, {
+    readOnly: true,
+  })
+}
+
+/** Returns the name of the journal's index, which SQLite shares between processes. */
+export function indexOf(file: string): string {
+  return `${file}-shm`
 }
 
 const DatabaseSync = loadDriver()

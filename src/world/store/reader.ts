@@ -3,7 +3,7 @@ import type { Event } from '../../core/session/events.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { Home } from '../../state/home.ts'
 import { readMirrors } from './mirror.ts'
-import { type Database, openDatabase } from '../../os/sqlite.ts'
+import { type Database, openForReading } from '../../os/sqlite.ts'
 import { parseSessions } from './sqlite-store.ts'
 import type { Instant } from '../../lib/time.ts'
 
@@ -71,7 +71,7 @@ function openConnection(file: string): Database {
   const { ino: inode } = fs.statSync(file)
   if (connection?.file !== file || connection.inode !== inode) {
     connection?.database.close()
-    connection = { file, inode, database: openDatabase(file, { readOnly: true }) }
+    connection = { file, inode, database: openForReading(file) }
   }
   return connection.database
 }

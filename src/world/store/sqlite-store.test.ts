@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openDatabase } from '../../os/sqlite.ts'
+import { openDatabase, openForReading } from '../../os/sqlite.ts'
 import { openStore, type SqliteStore } from './sqlite-store.ts'
 
 const SIZE = 1_048_576
@@ -65,4 +65,22 @@ test('reserveSpace removes the pieces that a killed supervisor left in the datab
   await successor.reserveSpace(SIZE)
   expect(ballast()).toBe(0)
   successor.close()
+})
+
+test('reserveSpace extends the index of the journal without gaps, for the supervisor after a kill', async () => {
+  await store.reserveSpace(SIZE)
+  const { size, blocks } = fs.statSync(`${file}-shm`)
+  expect(size).toBeGreaterThanOrEqual(SIZE)
+  expect(blocks * 512).toBeGreaterThanOrEqual(size)
+  expect(store.all()).toEqual([])
+})
+
+test('a reader does not change the index that a killed supervisor left, and reads what that supervisor wrote', async () => {
+  await store.reserveSpace(SIZE)
+  const left = path.join(folder, 'left.db')
+  for (const end of ['', '-wal', '-shm']) fs.copyFileSync(`${file}${end}`, `${left}${end}`)
+  const reader = openForReading(left)
+  expect(reader.prepare(`SELECT value FROM meta WHERE key = 'epoch'`).get()).toEqual({ value: '1' })
+  expect(fs.statSync(`${left}-shm`).size).toBe(fs.statSync(`${file}-shm`).size)
+  reader.close()
 })

@@ -11,7 +11,7 @@ import { type PendingEffect, type Store, type StoredEvent, Superseded } from '..
 import { DiskReserve } from '../../state/disk-reserve.ts'
 import { migrate } from './migrations.ts'
 import { SqliteNotifications } from './sqlite-notifications.ts'
-import { type Database, openDatabase } from '../../os/sqlite.ts'
+import { type Database, indexOf, openDatabase } from '../../os/sqlite.ts'
 
 /** Bytes in a page of the database. */
 const PAGE_SIZE = 4096
@@ -33,13 +33,25 @@ function openForNewEpoch(file: string): Database {
     assertIntegrity(database)
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;')
     migrate(database)
-    database.exec(`UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'`)
+    raiseEpoch(database)
     return database
   } catch (cause) {
     // The last connection to close removes the journal: on a full disk others would take that space, and no later
     // supervisor could start.
     if (!isDiskFull(cause)) database.close()
     throw cause
+  }
+}
+
+/** Raises the epoch; on a full disk, restarts the journal at its beginning: it has no space at its end. */
+function raiseEpoch(database: Database): void {
+  const raise = (): void => database.exec(`UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'`)
+  try {
+    raise()
+  } catch (cause) {
+    if (!isDiskFull(cause)) throw cause
+    database.exec('PRAGMA wal_checkpoint(RESTART)')
+    raise()
   }
 }
 
@@ -58,6 +70,7 @@ export class SqliteStore implements Store {
   readonly #onRecord: (session: Session) => void
   readonly #reserve: DiskReserve
   readonly #sql: ReturnType<typeof statements>
+  #index: number | undefined
 
   constructor(
     database: Database,
@@ -161,6 +174,7 @@ export class SqliteStore implements Store {
    * so the supervisor can record a stop on a full disk. Other work runs between two pieces.
    */
   async reserveSpace(size: number): Promise<void> {
+    this.#reserveIndex(size)
     this.#dropBallast() // Removes the pieces of a supervisor that was killed here.
     if (this.#hasReserved(size / 2)) return
     for (let piece = 0; piece * BALLAST < size; piece++) {
@@ -170,6 +184,18 @@ export class SqliteStore implements Store {
     this.#dropBallast()
     await syncFile(journalOf(this.#file)) // Another thread syncs, so that SQLite need not wait.
     this.#database.exec('PRAGMA wal_checkpoint(RESTART); PRAGMA shrink_memory')
+  }
+
+  /**
+   * Extends the journal's index. After a kill the next supervisor truncates this file and at once extends it again: on a
+   * full disk the freed space must last until then, although other processes take it at the same time. The descriptor
+   * stays open while the database is: closing it would release SQLite's locks on the index.
+   */
+  #reserveIndex(size: number): void {
+    this.#index ??= fs.openSync(indexOf(this.#file), 'r+')
+    // Extends the file without gaps: SQLite maps it into memory, and a page without space on the disk would kill us.
+    for (let end = fs.fstatSync(this.#index).size; end < size; )
+      end += fs.writeSync(this.#index, Buffer.alloc(BALLAST), 0, BALLAST, end)
   }
 
   #dropBallast(): void {
@@ -184,6 +210,8 @@ export class SqliteStore implements Store {
 
   close(): void {
     this.#database.close()
+    if (this.#index !== undefined) fs.closeSync(this.#index)
+    this.#index = undefined
   }
 
   #putSession(session: Session): void {
