@@ -131,5 +131,6 @@ function findCgroupMount(): string | undefined {
  * A process inside an attempt's group creates new groups beside that one: groups within it would end with the attempt.
  */
 function parentOfAttemptCgroup(group: string): string {
-  return /^(.*?)\/oneshot-[^/]{10}\.\d+(?:\/.*)?$/.exec(group)?.[1] ?? group
+  const attempt = /\/oneshot-[^/]{10}\.\d+(?=\/|$)/.exec(group)
+  return attempt === null ? group : group.slice(0, attempt.index)
 }

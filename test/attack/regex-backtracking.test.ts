@@ -20,6 +20,8 @@ const BOUNDED: Readonly<Record<string, string>> = {
 /** So many repetitions take more steps than these for each character, if they take the square. `.{0,200}` takes less. */
 const REPETITIONS = 1_200
 const STEPS_EACH = 300
+/** A part is repeated to one of these lengths, because V8 compiles an expression anew for each limit of steps. */
+const LENGTHS = [1, 2, 4, 8, 16, 24].map(part => part * REPETITIONS)
 
 const root = path.resolve(import.meta.dirname, '../..')
 const files = fs
@@ -66,8 +68,9 @@ function nastyTextFor(expression: RegExp): string | null {
           const key = JSON.stringify([begin, part, end])
           if (tried.has(key)) continue
           tried.add(key)
-          const limit = STEPS_EACH * (begin.length + part.length * REPETITIONS)
-          if (takesMoreThan(limit, expression, `${begin}${part.repeat(REPETITIONS)}${end}`)) return key
+          const length = LENGTHS.find(length => length >= part.length * REPETITIONS) ?? Infinity
+          const repeated = part.repeat(Math.ceil(length / part.length))
+          if (takesMoreThan(STEPS_EACH * length, expression, `${begin}${repeated}${end}`)) return key
         }
   return null
 }

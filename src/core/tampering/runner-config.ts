@@ -129,13 +129,16 @@ export const RUNNER_CONFIGS: readonly RunnerConfig[] = [
 ]
 
 /** Keys under which settings name files to run, and modules to load. */
-const FILE_KEYS =
-  /(?:setupFiles(?:AfterEnv)?|globalSetup|globalTeardown|reporters|runner|testRunner|environment|testEnvironment|preset|extends|require|import|file|projects)["']?\s{0,20}[:=]\s{0,20}(\[[^\]]{0,2000}\]|["'][^"'\n]{1,300}["'])/g
+const FILE_KEY =
+  /(?:setupFiles(?:AfterEnv)?|globalSetup|globalTeardown|reporters|runner|testRunner|environment|testEnvironment|preset|extends|require|import|file|projects)["']?\s{0,20}[:=]\s{0,20}(?=[["'])/g
+const QUOTED = /["'][^"'\n]{1,300}["']/y
+/** The longest list of files, in characters. */
+const MAX_LIST_LENGTH = 2_000
 const IMPORTED = /(?:\bfrom|\bimport|\brequire\s{0,5}\()\s{0,20}["'](\.{1,2}\/[^"'\n]{1,300})["']/g
 
 /** Returns the files of the project that these settings name. */
 export function filesNamedByConfig(text: string): string[] {
-  const run = [...text.matchAll(FILE_KEYS)].flatMap(([, value = '']) =>
+  const run = valuesOfFileKeys(text).flatMap(value =>
     [...value.matchAll(/["']([^"'*\n]{1,300})["']/g)].flatMap(([, file = '']) => (/[./]/.test(file) ? [file] : [])),
   )
   const imported = [...text.matchAll(IMPORTED)].map(([, file = '']) => file)
@@ -145,4 +148,29 @@ export function filesNamedByConfig(text: string): string[] {
       ? [path]
       : [path, ...SCRIPT_EXTENSIONS.map(ending => `${path}.${ending}`)]
   })
+}
+
+/**
+ * Returns the string or the list after each key. It searches for each closing bracket once, because the time must not
+ * grow with the square of the text's length.
+ */
+function valuesOfFileKeys(text: string): string[] {
+  const values: string[] = []
+  let [end, close] = [0, -1]
+  for (const key of text.matchAll(FILE_KEY)) {
+    const begin = key.index + key[0].length
+    if (begin < end) continue // The last value contains this key.
+    if (close < begin) close = indexOrEnd(text, ']', begin)
+    QUOTED.lastIndex = begin
+    const value = text[begin] === '[' ? text.slice(begin, close + 1) : (QUOTED.exec(text)?.[0] ?? '')
+    if (value.length > MAX_LIST_LENGTH) continue
+    values.push(value)
+    end = begin + value.length
+  }
+  return values
+}
+
+function indexOrEnd(text: string, part: string, from: number): number {
+  const index = text.indexOf(part, from)
+  return index < 0 ? text.length : index
 }

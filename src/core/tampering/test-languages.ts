@@ -30,7 +30,7 @@ const TITLE_DISTANCE = 600
 const MAX_BODY_LENGTH = 4_000
 
 const JS_CALL =
-  /(?<![\w$.])(x?it|x?test|fit|ftest|x?specify|Deno\.test)((?:\s{0,20}(?:\.\s{0,20}\w+|\[\s*["']\w+["']\s*\]))*)\s{0,20}([(`])/g
+  /(?<![\w$.])(x?it|x?test|fit|ftest|x?specify|Deno\.test)((?:\s{0,20}(?:\.\s{0,20}\w{1,40}|\[\s{0,20}["']\w{1,40}["']\s{0,20}\])){0,6})\s{0,20}([(`])/g
 const JS_EMPTY =
   /^\s*(?:(["'`]).*?\1)\s*(?:\)|,\s*(?:\{[^{}]*\}\s*,\s*)?(?:async\s*)?(?:\([^()]*\)|\w+)\s*=>\s*(?:\{\s*(?:return;?\s*)?\}|undefined|null)\s*\)|,\s*(?:async\s+)?function\s*\w*\s*\([^()]*\)\s*\{\s*(?:return;?\s*)?\}\s*\))/
 const JS_OFF = /[.[]\s*["']?(?:skip|todo|skipIf|runIf|fails|failing)\b/
@@ -155,7 +155,7 @@ export const LANGUAGES: readonly TestLanguage[] = [
     endings: ['py'],
     notation: HASH,
     titles: pythonTitles,
-    skip: /\bpytestmark\s{0,20}=|\bpytest\.(?:skip|xfail|importorskip)\s{0,20}\(|\bskipTest\s{0,20}\(|\bSkipTest\b|\b__test__\s{0,20}=\s{0,20}False|\bcollect_ignore|\bdef[ \t]+pytest_(?:collection\w*|collect_\w+|ignore_collect|pycollect_\w+|itemcollected|runtest_\w+|pyfunc_call|sessionfinish|unconfigure|cmdline_\w+|exception_interact|report_teststatus)\b|@(?:pytest\.mark\.|unittest\.)?(?:skip\w*|xfail)[^\n]*\n[ \t]*class\b|^[ \t]*if[ \t]+(?:False|0)[ \t]*:|^[ \t]*load_tests\b|^def[ \t]+load_tests\b/gm,
+    skip: /\bpytestmark\s{0,20}=|\bpytest\.(?:skip|xfail|importorskip)\s{0,20}\(|\bskipTest\s{0,20}\(|\bSkipTest\b|\b__test__\s{0,20}=\s{0,20}False|\bcollect_ignore|\bdef[ \t]+pytest_(?:collection\w*|collect_\w+|ignore_collect|pycollect_\w+|itemcollected|runtest_\w+|pyfunc_call|sessionfinish|unconfigure|cmdline_\w+|exception_interact|report_teststatus)\b|^[ \t]*@(?:pytest\.mark\.|unittest\.)?(?:skip|xfail)[^\n]*\n[ \t]*class\b|^[ \t]*if[ \t]+(?:False|0)[ \t]*:|^[ \t]*load_tests\b|^def[ \t]+load_tests\b/gm,
     only: null,
     exit: /\b(?:sys\.exit|exit|quit)\s{0,20}\(\s{0,20}(?:0\s{0,20})?\)|\bos\._exit\s{0,20}\(|\bos\.abort\b|\bpytest\.exit\s{0,20}\(|\braise[ \t]+SystemExit\b(?![ \t]*\([ \t]*[1-9])/g,
   },
@@ -176,7 +176,7 @@ export const LANGUAGES: readonly TestLanguage[] = [
     titles: code => [
       ...annotatedTitles(
         /#\[\s*(?:\w+::)*(?:test|rstest|test_case|proptest)\b[^\]\n]{0,200}\]/g,
-        /#\[\s*(?:ignore|cfg_attr\([^\n]*ignore)/,
+        /#\[\s*(?:ignore|cfg_attr\([^\n]{0,300}ignore)/,
       )(code),
       ...titlesMatching(/#\[(?<title>cfg\(test\))\]/g)(code),
     ],
@@ -228,6 +228,6 @@ export const LANGUAGES: readonly TestLanguage[] = [
     only: null,
     exit: /(?:^|[;&|{]|\bthen|\bdo)[ \t]*(?:exit|return)(?:[ \t]+0)?[ \t]*(?:$|[;&|}])|(?:^|[;&|])[ \t]*exec[ \t]+(?:\S*\/)?true\b|\btrap[ \t]+(['"]).{0,200}exit[ \t]{1,20}0/gm,
     idle: /^(?:true|:|exit(?: 0)?|return(?: 0)?|echo\b.*|printf\b.*|set .*|)$/,
-    ignored: /(?<![ \t])[ \t]*(?:\|\|[ \t]*(?:true|:|exit 0|echo\b.*)|;[ \t]*true|&)[ \t]*$/,
+    ignored: /(?<![ \t])[ \t]*(?:\|\|[ \t]*(?:true|:|exit 0|echo\b[^]*)|;[ \t]*true|&)[ \t]*$/,
   },
 ]

@@ -7,13 +7,13 @@ import { runForBytes } from '../../../os/run.ts'
 import { GitError } from '../git-error.ts'
 import type { GitEnvironment } from '../environment.ts'
 import { assertNoBareRepository, assertSafe, type GitFolder, findGitFolder } from './git-folder.ts'
-import { isSettled } from '../../../os/files/is-settled.ts'
 import {
   replacementFor,
   isCredentialHelper,
   isPromisorSetting,
   isProtocolSetting,
   isFileSetting,
+  isPlace,
   isUrlRewrite,
   isDangerous,
   mayContainDangerous,
@@ -46,8 +46,11 @@ const MAX_CACHED = 1_000
 /** Scopes that only the user can write. */
 const USER_SCOPES = new Set(['system', 'global'])
 
-/** By folder: the overrides, and the stamp of the configuration files at that time. */
-const cachedOverrides = new Map<string, { stamp: string; protection: ConfigOverrides }>()
+/**
+ * By folder: the overrides, and the configuration from which they were made. The repository's files count with their
+ * content: a program that has mapped a file into its memory can change it without a change of its times.
+ */
+const cachedOverrides = new Map<string, { source: string; protection: ConfigOverrides }>()
 
 /**
  * Checks the repository around a folder before git runs. Throws `NotSaved` if git would hang or write through a link,
@@ -64,15 +67,15 @@ export async function findConfigOverrides(
   assertNoBareRepository(cwd, folder)
   assertSafe(folder)
   const files = [path.join(folder.shared, 'config'), path.join(folder.own, 'config.worktree')]
-  const stamp = [...files, ...userConfigFiles(environment.env)].map(fileStamp).join(' ')
+  const configs = files.map(file => readPart(file, 0, MAX_CONFIG_SIZE).toString('latin1'))
+  if (!configs.some(mayContainDangerous)) return DEFAULT_OVERRIDES
+  const source = [...configs, ...userConfigFiles(environment.env).map(fileStamp)].join('\0')
   const before = cachedOverrides.get(folder.own)
-  if (before?.stamp === stamp) return before.protection
-  const { protection, isFixed } = files.some(mayBeDangerous)
-    ? await readConfigOverrides(folder, cwd, environment)
-    : { protection: DEFAULT_OVERRIDES, isFixed: true }
+  if (before?.source === source) return before.protection
+  const { protection, isFixed } = await readConfigOverrides(folder, cwd, environment)
   if (cachedOverrides.size > MAX_CACHED) cachedOverrides.clear()
-  const isOld = files.every(file => isSettled(fs.statSync(file, { throwIfNoEntry: false })))
-  if (isFixed && isOld) cachedOverrides.set(folder.own, { stamp, protection })
+  const isUnchanged = files.every((file, n) => readPart(file, 0, MAX_CONFIG_SIZE).toString('latin1') === configs[n])
+  if (isFixed && isUnchanged) cachedOverrides.set(folder.own, { source, protection })
   return protection
 }
 
@@ -82,10 +85,6 @@ function assertSameDirs({ top, own, shared }: GitFolder, { gitDir, commonDir }: 
 }
 
 const realPath = fs.realpathSync.native
-
-function mayBeDangerous(file: string): boolean {
-  return mayContainDangerous(readPart(file, 0, MAX_CONFIG_SIZE).toString('latin1'))
-}
 
 function userConfigFiles({ HOME = '', XDG_CONFIG_HOME }: Readonly<Record<string, string>>): string[] {
   return [path.join(HOME, '.gitconfig'), path.join(XDG_CONFIG_HOME || path.join(HOME, '.config'), 'git', 'config')]
@@ -106,7 +105,7 @@ interface ConfigSetting {
   readonly isText: boolean
 }
 
-/** `isFixed`: true if the same files always give the same result. An included file may change by itself. */
+/** `isFixed`: true if the same configuration always gives the same result. A file that it names may change by itself. */
 async function readConfigOverrides(
   folder: GitFolder,
   cwd: string,
@@ -128,7 +127,7 @@ async function readConfigOverrides(
   assertWorktree(folder, own)
   for (const setting of own) if (isFileSetting(setting.key)) assertRegularFile(setting, cwd, environment.env)
   // If another user owns the folder, git reads none of its settings until the user trusts it.
-  const isFixed = own.length > 0 && !own.some(({ key }) => /^include(if\..*)?\.path$/s.test(key))
+  const isFixed = own.length > 0 && !all.some(({ key }) => isFileSetting(key)) && !own.some(({ key }) => isPlace(key))
   return { protection: buildOverrides(own, all, cwd, environment.env), isFixed }
 }
 

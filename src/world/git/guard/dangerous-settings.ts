@@ -80,11 +80,15 @@ export function isProtocolSetting(key: string): boolean {
   return /^protocol\.(.*\.)?allow$/.test(normalizeKey(key))
 }
 
+/** Names a file or folder that git uses, and that may be another one at each use. */
+export function isPlace(key: string): boolean {
+  return key === 'core.worktree' || key === 'core.excludesfile'
+}
+
 /** Returns true if a setting makes git run a program, read or write elsewhere, or trust somebody. */
 export function isDangerous(key: string): boolean {
-  const isPlace = key === 'core.worktree' || key === 'core.excludesfile'
   return (
-    isPlace ||
+    isPlace(key) ||
     [isCredentialHelper, isUrlRewrite, isPromisorSetting, isFileSetting, isProtocolSetting].some(is => is(key)) ||
     replacementFor(key) !== undefined
   )

@@ -95,7 +95,7 @@ export function wasPointed(gitDir: string, since: number, branch: string | null)
   const moves = movesSince(gitDir, since)
   if (moves === null || !fs.existsSync(path.join(gitDir, 'HEAD'))) return false
   return !moves.some(({ message }) => {
-    const [, target] = /^(?:checkout: moving from \S+|Branch: renamed \S+|.*: returning) to (.+)$/.exec(message) ?? []
+    const [, target] = /^(?:checkout: moving from \S+|Branch: renamed \S+|.*: returning) to ([^]+)$/.exec(message) ?? []
     return branch === null ? target !== undefined || /^(?:pull|rebase)\b/.test(message) : isSame(target, branch)
   })
 }
