@@ -78,7 +78,8 @@ const ENV: Readonly<Record<string, string>> = {
   LANGUAGE: '',
   // Replaced objects are for viewing; a checkpoint stores the originals.
   GIT_NO_REPLACE_OBJECTS: '1',
-  GIT_GRAFT_FILE: '/dev/null',
+  // git prints eight lines of advice in every process if the file exists, even if it is /dev/null.
+  GIT_GRAFT_FILE: '/nonexistent/grafts',
   GIT_LITERAL_PATHSPECS: '1',
   // A command that only reads the user's index must not write it.
   GIT_OPTIONAL_LOCKS: '0',

@@ -80,7 +80,8 @@ export async function findConfigOverrides(
 }
 
 function assertSameDirs({ top, own, shared }: GitFolder, { gitDir, commonDir }: RepositoryDirs): void {
-  const isThat = fs.existsSync(shared) && realPath(own) === gitDir && realPath(shared) === commonDir
+  const isOne = own === shared && gitDir === commonDir
+  const isThat = fs.existsSync(shared) && realPath(own) === gitDir && (isOne || realPath(shared) === commonDir)
   if (!isThat) throw new NotSaved(`${top} belongs to another repository than it did: its .git leads to ${shared} now`)
 }
 

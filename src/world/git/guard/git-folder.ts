@@ -154,7 +154,7 @@ export function assertRef(shared: string, ref: string): void {
 
 function assertFiles(folder: string, files: Readonly<Record<string, number>>): void {
   for (const [name, longest] of Object.entries(files)) {
-    const file = path.join(folder, name)
+    const file = `${folder}/${name}`
     const stat = fs.statSync(file, { throwIfNoEntry: false })
     if (stat === undefined) continue
     if (!stat.isFile()) throw new NotSaved(`${file} is not a file`)

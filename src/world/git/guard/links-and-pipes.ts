@@ -1,5 +1,4 @@
 import fs from 'node:fs'
-import path from 'node:path'
 import { hasCode } from '../../../lib/errors.ts'
 import { NotSaved } from '../../../ports/checkpoints.ts'
 import { lstat } from '../files.ts'
@@ -42,7 +41,7 @@ const checkedFolders = new Map<string, { readonly stamp: string; readonly folder
 export function assertNoLinks(folder: string): void {
   const trees: string[] = []
   for (const entry of readEntries(folder)) {
-    const file = path.join(folder, entry.name)
+    const file = `${folder}/${entry.name}`
     if (WRITTEN_ENTRIES.test(entry.name)) assertNoLink(file, entry)
     else assertNoPipe(file, entry)
     if (entry.name.includes('_') && entry.isFile()) assertNoHardLink(file)
@@ -56,7 +55,7 @@ export function assertNoLinks(folder: string): void {
 
 /** Returns the subfolders of a folder, relative to the root; checks its entries if it has changed. */
 function subfolders(root: string, name: string): readonly string[] {
-  const folder = path.join(root, name)
+  const folder = `${root}/${name}`
   const stat = lstat(folder)
   if (stat === undefined) return []
   assertNoLink(folder, stat)
@@ -72,9 +71,9 @@ function subfolders(root: string, name: string): readonly string[] {
 function scanFolder(root: string, name: string): string[] {
   const parts = name.split('/')
   const folders: string[] = []
-  for (const entry of readEntries(path.join(root, name))) {
+  for (const entry of readEntries(`${root}/${name}`)) {
     const inside = `${name}/${entry.name}`
-    const file = path.join(root, inside)
+    const file = `${root}/${inside}`
     if (entry.isDirectory() && !SKIPPED.test(inside)) folders.push(inside)
     if (entry.isSymbolicLink() && parts.includes('refs') && isSymbolicRef(file)) continue
     assertNoLink(file, entry)
