@@ -1,4 +1,4 @@
-import type { LoopRequest } from '../api/contract/loop.ts'
+import { parseLoopPlace } from '../core/loop/spec.ts'
 import type { Session, Spec } from '../core/session/session.ts'
 import path from 'node:path'
 import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
@@ -7,7 +7,7 @@ import { describeAlternatives, findOtherSerialLoop } from '../views/loop/loops.t
 
 /** Returns the path of the loop's list, relative to its folder; null for the project's task tracker. */
 export function parseListPath({ argv }: Pick<Spec, 'argv'>): string | null {
-  return (JSON.parse(argv.at(-1) ?? '{}') as Partial<LoopRequest>).list ?? null
+  return parseLoopPlace(argv).list
 }
 
 export function describeList(spec: Pick<Spec, 'argv'>): string {

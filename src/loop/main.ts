@@ -3,7 +3,7 @@ import path from 'node:path'
 import { lastStop } from '../core/session/events.ts'
 import { requestedTasks } from '../core/loop/schedule.ts'
 import { type Loop, isInProgress } from '../core/loop/loop.ts'
-import { type LoopSpec, upgradeLoopSpec } from '../core/loop/spec.ts'
+import { parseLoopSpec } from '../core/loop/spec.ts'
 import { NO_USAGE, type Usage, addUsage } from '../core/session/usage.ts'
 import type { Task } from '../core/session/task.ts'
 import { Trouble, errorMessage, invariant, isRefusal } from '../lib/errors.ts'
@@ -35,7 +35,7 @@ export async function runLoop(argv: readonly string[]): Promise<void> {
   const stored = readOwnSession(home)
   const session = toLoopSession(home, stored)
   const context = await connectDrivers(home, {
-    spec: upgradeLoopSpec(JSON.parse(argv[0] ?? '') as LoopSpec),
+    spec: parseLoopSpec(argv),
     session,
     logFolder: path.join(loopFolder(home, session.id), 'logs'),
   })

@@ -65,8 +65,37 @@ interface Version1Worker extends Omit<WorkerOptions, 'supervision'> {
   readonly care?: Omit<SupervisionRequest, 'maxTime' | 'limits'>
 }
 
+/**
+ * Reads the request of a loop, which is the last argument of its session. Throws if that argument is no request: its
+ * program must not start with an invented one.
+ */
+export function parseLoopSpec(argv: readonly string[]): LoopSpec {
+  const fields = parseFields(argv)
+  const worker = Object(fields['worker']) as Record<string, unknown>
+  if (typeof worker['agent'] !== 'string' || !Array.isArray(worker['argv']))
+    throw new Error('the last argument of this session is not the request of a loop')
+  return upgradeLoopSpec(fields as unknown as LoopSpec)
+}
+
+/** Returns the list and the parallelism that a loop's session was started with; null for an argument without them. */
+export function parseLoopPlace(argv: readonly string[]): Pick<LoopSpec, 'list' | 'parallel'> {
+  const { list, parallel } = parseFields(argv)
+  return {
+    list: typeof list === 'string' ? list : null,
+    parallel: typeof parallel === 'number' ? parallel : null,
+  }
+}
+
+function parseFields(argv: readonly string[]): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(argv.at(-1) ?? '')) as Record<string, unknown>
+  } catch {
+    return {} // The caller reports the missing fields.
+  }
+}
+
 /** Upgrades the request of a loop to the present version. */
-export function upgradeLoopSpec(written: LoopSpec | (Omit<LoopSpec, 'worker'> & { worker: Version1Worker })): LoopSpec {
+function upgradeLoopSpec(written: LoopSpec | (Omit<LoopSpec, 'worker'> & { worker: Version1Worker })): LoopSpec {
   if ('supervision' in written.worker) return { ...written, worker: written.worker }
   const { maxTime, limits, care, ...worker } = written.worker
   return { ...written, worker: { ...worker, supervision: { maxTime, limits, projectFiles: false, ...care } } }

@@ -1,7 +1,7 @@
-import type { LoopRequest, LoopView } from '../../api/contract/loop.ts'
+import type { LoopView } from '../../api/contract/loop.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { createLoop } from '../../core/loop/loop.ts'
-import type { LoopSpec } from '../../core/loop/spec.ts'
+import { parseLoopPlace, parseLoopSpec } from '../../core/loop/spec.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { Home } from '../../state/home.ts'
 import { loopFolder, readLoop } from '../../state/loop-file.ts'
@@ -35,8 +35,7 @@ export function readBoard(home: Home, session: SessionView, now: Instant): LoopV
 /** Builds the board of a loop without a record yet, from its request. */
 export function readInitialBoard(home: Home, session: SessionView, now: Instant): LoopView {
   const argv = readStoredSession(home, session.id)?.spec.argv ?? []
-  const spec = JSON.parse(argv.at(-1) ?? '{}') as LoopSpec
-  return createBoard(createLoop(spec, Date.parse(session.createdAt)), session, now)
+  return createBoard(createLoop(parseLoopSpec(argv), Date.parse(session.createdAt)), session, now)
 }
 
 /** Yields a session and its board now and after each change or second, until the session has ended. */
@@ -83,7 +82,7 @@ export function describeAlternatives(name: string): string {
 
 function isSerial({ agent, argv }: Pick<Spec, 'agent' | 'argv'>): boolean {
   if (!LOOP_KINDS.includes(agent)) return false
-  return ((JSON.parse(argv.at(-1) ?? '{}') as Partial<LoopRequest>).parallel ?? null) === null
+  return parseLoopPlace(argv).parallel === null
 }
 
 function checkoutRoot(cwd: string): string {

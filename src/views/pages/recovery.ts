@@ -1,4 +1,4 @@
-import type { LoopRequest } from '../../api/contract/loop.ts'
+import { parseLoopPlace } from '../../core/loop/spec.ts'
 import type { Session } from '../../core/session/session.ts'
 import { formatCommandLine, quoteShellWord } from '../../lib/text/shell-words.ts'
 import { formatIso } from '../../lib/time.ts'
@@ -117,8 +117,7 @@ function renderContinue({ session, view }: PageData): string[] {
 
 /** Shows the landing of merged work even before the loop is done. */
 function renderLand({ spec }: Session, name: string): string[] {
-  const { parallel = null } = JSON.parse(spec.argv.at(-1) ?? '{}') as Partial<LoopRequest>
-  if (parallel === null) return []
+  if (parseLoopPlace(spec.argv).parallel === null) return []
   return ['To merge its finished tasks into your checkout:', '', ...codeBlock(`oneshot ralph land ${name}`)]
 }
 
