@@ -45,7 +45,7 @@ async function runCommand(
   }
   checkPositionals(args)
   if (args.has(OPTIONS.config)) {
-    const { readOverrides } = await import('../api/config/sources.ts')
+    const { readOverrides } = await import('../api/config/parse-sources.ts')
     readOverrides(args.values(OPTIONS.config))
   }
   return await command.run(args, { ...invocation, env, home: locateHome(env) })

@@ -11,7 +11,7 @@ import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { sessionFolder } from '../state/session-folder.ts'
 import { locateHome } from '../state/home.ts'
 import { USER_CALLER } from './caller.ts'
-import { assertAllowed, assertMayWake, isPublic, limitToRights } from './access-control.ts'
+import { assertAllowed, assertMayWake, isPublic, limitToRights } from './caller-authorization.ts'
 import { ROUTES } from './routes/routes.ts'
 
 let folder: string

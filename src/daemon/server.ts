@@ -6,7 +6,7 @@ import { hasCode, isDiskFull, errorMessage } from '../lib/errors.ts'
 import { Superseded } from '../ports/store.ts'
 import { unusableHome } from '../state/home.ts'
 import { callerFromHeader, identifyCaller, recordConnection } from './caller.ts'
-import { actingSession, assertAllowed, isPublic } from './access-control.ts'
+import { actingSession, assertAllowed, isPublic } from './caller-authorization.ts'
 import type { RouteContext } from './routes/route.ts'
 import { ROUTES } from './routes/routes.ts'
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { processesOf } from '../../testkit/system/process-list.ts'
 import { waitUntil } from '../../testkit/system/wait-until.ts'
-import { projectChecks } from '../../src/world/checks/project-checks.ts'
+import { projectChecks } from '../../src/world/checks/detect-check.ts'
 
 let root: string
 let project: string

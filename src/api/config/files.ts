@@ -5,7 +5,7 @@ import { type Refusal, errorMessage, hasCode, isRefusal } from '../../lib/errors
 import { refusal } from '../contract/problems.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { KEYS, type KeyName } from './keys.ts'
-import { readTable } from './sources.ts'
+import { readTable } from './parse-sources.ts'
 
 export interface ConfigFiles {
   /** The user's file, which may not exist. */

@@ -2,7 +2,14 @@ import { readChannels } from './channels.ts'
 import { locateFiles, readProjectFile, readUserFile } from './files.ts'
 import type { Key } from './key.ts'
 import { KEYS, type KeyName, type ValueOf } from './keys.ts'
-import { refuseProjectKey, type Origin, readEnvironment, readOverrides, readTable, type Source } from './sources.ts'
+import {
+  refuseProjectKey,
+  type Origin,
+  readEnvironment,
+  readOverrides,
+  readTable,
+  type Source,
+} from './parse-sources.ts'
 
 export interface Setting<T> {
   readonly value: T

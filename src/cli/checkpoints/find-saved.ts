@@ -7,7 +7,7 @@ import {
   fetchSavedSessions,
   findSavedSessions,
   forgetSavedSession,
-} from '../../views/checkpoints.ts'
+} from '../../views/saved-sessions.ts'
 import { readSessions } from '../../views/sessions.ts'
 import { isResumable } from '../../views/session-state.ts'
 import { type CommandContext, currentDirectory } from '../context.ts'

@@ -20,7 +20,7 @@ import { formatDiffStat } from '../session/format.ts'
 import path from 'node:path'
 import { refusal } from '../../api/contract/problems.ts'
 import type { Duration } from '../../lib/time.ts'
-import { projectChecks } from '../../world/checks/project-checks.ts'
+import { projectChecks } from '../../world/checks/detect-check.ts'
 import { sessionFolder } from '../../state/session-folder.ts'
 import { sessionArgument } from '../args/command.ts'
 

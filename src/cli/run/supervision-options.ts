@@ -111,7 +111,7 @@ export async function checkCheckpointOptions(
   const isRequested = args.has(OPTIONS.push) || args.has(OPTIONS.checkpoints)
   const isInteractive = screen.err.isTerminal && !screen.isQuiet && !args.has(OPTIONS.json)
   if (saving?.mode === 'off' || (!isRequested && push === null && !isInteractive)) return
-  const { remotesAt } = await import('../../views/checkpoints.ts') // Most runs do not need this module.
+  const { remotesAt } = await import('../../views/saved-sessions.ts') // Most runs do not need this module.
   const remotes = await remotesAt(home, cwd)
   const printNote = (text: string): void => screen.err.printLine(`${screen.err.paint.yellow('note:')} ${text}`)
   if (remotes === null) {
@@ -126,7 +126,7 @@ export async function checkCheckpointOptions(
 }
 
 async function assertRepositoryForVerify(cwd: string, { home }: CommandContext): Promise<void> {
-  const { remotesAt } = await import('../../views/checkpoints.ts')
+  const { remotesAt } = await import('../../views/saved-sessions.ts')
   if ((await remotesAt(home, cwd)) !== null) return
   throw refusal('no-repository', `${cwd} is not in a git repository, and --verify-git asks what git shows`, 'git init')
 }

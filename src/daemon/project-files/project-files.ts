@@ -9,7 +9,7 @@ import { SessionWriter } from './session-writer.ts'
 import { HEARTBEAT_INTERVAL } from './heartbeat.ts'
 import { readProgress } from './context.ts'
 import type { WriterContext } from './context.ts'
-import { lastStartedAt, linkToNewest, linkToSession, removeSessionFiles } from './newest-session.ts'
+import { lastStartedAt, linkToNewest, linkToSession, removeSessionFiles } from './newest-session-links.ts'
 
 /** Matches the path of an open folder descriptor, which means nothing to people. */
 const DESCRIPTOR_PATH = /\/proc\/self\/fd\/\d+\//g

@@ -8,7 +8,7 @@ import type { Checkpoints } from '../../ports/checkpoints.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Home } from '../../state/home.ts'
 import { toSessionView } from '../../views/session-view.ts'
-import type { AccessRules } from '../access-control.ts'
+import type { AccessRules } from '../caller-authorization.ts'
 import type { ProjectFiles } from '../project-files/project-files.ts'
 
 export interface RouteContext {

@@ -13,7 +13,7 @@ import type { SessionView } from '../../api/contract/responses.ts'
 import { describeRequester } from '../../core/session/reactions/stop.ts'
 import type { Spec } from '../../core/session/session.ts'
 import { toSessionView } from '../../views/session-view.ts'
-import { assertOwn } from '../access-control.ts'
+import { assertOwn } from '../caller-authorization.ts'
 import { loadSession, loadSessionView, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
 import { startSession } from './start-session.ts'
 

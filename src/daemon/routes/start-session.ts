@@ -5,7 +5,7 @@ import type { Session, Spec } from '../../core/session/session.ts'
 import type { ImportedSession } from '../../engine/create-session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { which } from '../../os/which.ts'
-import { limitToRights } from '../access-control.ts'
+import { limitToRights } from '../caller-authorization.ts'
 import { buildSpec } from '../session-spec.ts'
 import { loadSessionView, type RouteContext } from './route.ts'
 

@@ -1,7 +1,7 @@
 import type { LoopEffect } from '../../core/loop/effects.ts'
 import { findTask } from '../../core/loop/update.ts'
 import type { LoopTask } from '../../core/loop/loop.ts'
-import { planPrompt, taskPrompt } from '../../core/loop/prompt.ts'
+import { planPrompt, taskPrompt } from '../../core/loop/worker-prompts.ts'
 import type { WorkerExit } from '../../core/loop/signals.ts'
 import { NO_USAGE } from '../../core/session/usage.ts'
 import { Refusal } from '../../lib/errors.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Task } from '../../core/session/task.ts'
 import type { TrackerSnapshot } from '../../core/session/task.ts'
 import { at } from '../../../testkit/views/page-data.ts'
-import { hashTasks, renderLastState } from './last-state.ts'
+import { hashTasks, renderLastState } from './tasks.ts'
 
 const TASKS: readonly Task[] = [
   { id: '1', title: 'find the bug', state: 'done', source: 'agent' },

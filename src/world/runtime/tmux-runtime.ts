@@ -26,7 +26,7 @@ import { DiskReserve } from '../../state/disk-reserve.ts'
 import { bootId, checkLiveness } from '../../os/process/processes.ts'
 import { readClaim, readStarted } from '../../state/attempt-files.ts'
 import { readRequest } from '../../state/stored-request.ts'
-import { StatusLineFiles } from './status-line-files.ts'
+import { TmuxStatusLineWriter } from './tmux-status-line-writer.ts'
 import { endAttempt, interruptAttempt, terminateAttempt } from './end-attempt.ts'
 import { readAttemptState } from './attempt-state.ts'
 import { reuseShim } from './launch-attempt.ts'
@@ -52,7 +52,7 @@ export class TmuxRuntime implements Runtime {
   readonly #recording: TerminalRecording
   readonly #watched = new Map<string, fs.FSWatcher>()
   readonly #recordedSizes = new Map<string, number>()
-  readonly #statusLines: StatusLineFiles
+  readonly #statusLines: TmuxStatusLineWriter
   readonly #reserve: DiskReserve
   readonly #oom = new OomDetector()
   readonly #timers = new Set<NodeJS.Timeout>()
@@ -64,7 +64,7 @@ export class TmuxRuntime implements Runtime {
     this.#panes = panes
     this.#recording = new TerminalRecording(home, panes)
     this.#reserve = new DiskReserve(home)
-    this.#statusLines = new StatusLineFiles(home.statusLines)
+    this.#statusLines = new TmuxStatusLineWriter(home.statusLines)
   }
 
   async prepare(

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 
 /** Writes the text of each pane's status line into a small file named by the session id, only when the text changes. */
-export class StatusLineFiles {
+export class TmuxStatusLineWriter {
   readonly #folder: string
   readonly #written = new Map<string, string>()
 
