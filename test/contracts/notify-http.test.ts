@@ -91,7 +91,7 @@ test('a webhook gets the whole document, and an id to know a repetition by', asy
   expect(server.bodies()[0]).toMatchObject({ event: 'failed', exitCode: 3, session: { title: NASTY } })
 })
 
-test('text that is too long is cut to what the channel takes', async () => {
+test('a channel cuts text that is too long to its limit', async () => {
   const long = { ...BULLETIN, text: '🚀'.repeat(9_000) }
   await tell({ type: 'ntfy', url: at('/t'), token: null }, undefined, long)
   await tell({ type: 'telegram', url: secret(server.url), token: secret('t'), chat: '1' }, undefined, long)
@@ -126,14 +126,14 @@ function never(): never {
   throw new Error('it was told')
 }
 
-test('a server that is asked too often says when to come again', async () => {
+test('a channel reports the wait that a busy server asks for', async () => {
   server.replies.push({ status: 429, headers: { 'retry-after': '7' } })
   const cause: unknown = await tell({ type: 'slack', url: at('/x') }).catch((thrown: unknown) => thrown)
   expect(cause).toBeInstanceOf(ChannelBusy)
   expect((cause as ChannelBusy).wait).toBe(7_000)
 })
 
-test('a server that hangs is left when the time is over', async () => {
+test('a channel gives up a server that hangs when the time is over', async () => {
   server.replies.push('hang')
   const patience = new AbortController()
   const told = tell({ type: 'webhook', url: at('/x'), token: null }, patience.signal)
@@ -141,13 +141,13 @@ test('a server that hangs is left when the time is over', async () => {
   await expect(told).rejects.toThrow(/abort/i)
 })
 
-test('a redirection is not followed: it would take the secrets elsewhere', async () => {
+test('a channel follows no redirect: it would send the secrets elsewhere', async () => {
   server.replies.push({ status: 302, headers: { location: `${server.url}/elsewhere` } })
   await expect(tell({ type: 'slack', url: at('/x') })).rejects.toThrow(/status 302/)
   expect(server.requests).toHaveLength(1)
 })
 
-test('a channel that is configured no more is not tried again', async () => {
+test('oneshot does not retry a channel that is no longer configured', async () => {
   const notifier = createNotifier(async () => [], { env: {}, terminals: async () => [] })
   await expect(notifier.deliver('it', BULLETIN, AbortSignal.timeout(1_000))).rejects.toMatchObject({
     mayHelpToRetry: false,

@@ -91,7 +91,7 @@ test('a command gets everything in its environment and on stdin, and nothing in 
   expect(fs.existsSync(path.join(folder, 'gone'))).toBe(false)
 })
 
-test('a program that fails is told of with its last words; one that is missing by its name', async () => {
+test('a channel reports a failing program with its last output, and a missing program by its name', async () => {
   stub('tell-me', 'echo first; echo "no display" >&2; exit 4')
   await expect(tell({ type: 'command', argv: ['tell-me'] })).rejects.toThrow(
     'notifying it: tell-me: exit code 4: no display',
@@ -99,7 +99,7 @@ test('a program that fails is told of with its last words; one that is missing b
   await expect(tell({ type: 'openclaw' })).rejects.toThrow("notifying it: openclaw is not on the supervisor's PATH")
 })
 
-test('a program that hangs is killed with all it started when the time is over', async () => {
+test('a channel kills a program that hangs, and all its children, when the time is over', async () => {
   const pid = path.join(folder, 'pid')
   stub('tell-me', `sleep 600 & echo $! >'${pid}.new'; mv '${pid}.new' '${pid}'; wait`)
   const patience = new AbortController()
@@ -111,7 +111,7 @@ test('a program that hangs is killed with all it started when the time is over',
   await waitUntil('its child is gone', () => !isAlive(child))
 })
 
-test('a bell is rung at no file, and at no terminal that is not there', async () => {
+test('the bell writes to no file and to no missing terminal', async () => {
   const file = path.join(folder, 'no-terminal')
   fs.writeFileSync(file, '')
   const listing = { name: 'it', events: NOTICE_KINDS, address: () => ({ type: 'bell' }) as const }

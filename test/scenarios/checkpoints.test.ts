@@ -20,7 +20,7 @@ async function beginInRepository(program: ScriptedProgram, wishes: Partial<Spec>
   return { ...given, repository, kept, stateIn, isSettled }
 }
 
-test('what is there before the agent begins is saved, and what is there when it has ended', async () => {
+test('the checkpointer saves the files before the agent begins and after it has ended', async () => {
   const {
     stage: simulation,
     kept,
@@ -39,7 +39,7 @@ test('what is there before the agent begins is saved, and what is there when it 
   })
 })
 
-test('while nothing changes nothing is written, but how it ended is', async () => {
+test('the checkpointer writes no checkpoint while nothing changes, but records the end', async () => {
   const {
     stage: simulation,
     kept,
@@ -56,7 +56,7 @@ test('while nothing changes nothing is written, but how it ended is', async () =
   expect([stateIn(1), stateIn(2)]).toEqual(['starting', 'done'])
 })
 
-test('what is pushed tells soon what it was asked for since', async () => {
+test('a pushed record soon contains the messages that arrived since', async () => {
   const {
     stage: simulation,
     engine,
@@ -70,7 +70,7 @@ test('what is pushed tells soon what it was asked for since', async () => {
   expect(JSON.parse(repository.of('s1')[1]?.record ?? '')).toMatchObject({ goal: ['do it', 'and that'] })
 })
 
-test('the first checkpoint is pushed at once, without the pause between pushes', async () => {
+test('the pusher pushes the first checkpoint at once, without the pause between pushes', async () => {
   const { stage: simulation, repository } = await beginInRepository(
     { run: () => [{ wait: Infinity }] },
     { saving: { ...saving, push: 'origin' } },
@@ -80,7 +80,7 @@ test('the first checkpoint is pushed at once, without the pause between pushes',
   expect(simulation.clock.now() - since).toBeLessThan(5_000)
 })
 
-test('it is saved every so often, and before a restart', async () => {
+test('the checkpointer saves at each interval and before a restart', async () => {
   const {
     stage: simulation,
     kept,
@@ -98,7 +98,7 @@ test('it is saved every so often, and before a restart', async () => {
   expect(kept()).toEqual(['1 start: ', '2 interval: a', '3 restart: b', '4 end: c'])
 })
 
-test('what an agent edits is saved soon after, several edits at once', async () => {
+test('the checkpointer saves edits of an agent soon after, several at once', async () => {
   const edit = (tree: string) => [{ edit: tree }, { say: `edited: ${tree}\n` }] as const
   const {
     stage: simulation,
@@ -120,7 +120,7 @@ test('what an agent edits is saved soon after, several edits at once', async () 
   expect(kept()).toEqual(['1 start: ', '2 edit: ab', '3 edit: abc', '4 end: abc'])
 })
 
-test('a stop saves, and so does a failure', async () => {
+test('the checkpointer saves at a stop and at a failure', async () => {
   const stopped = await beginInRepository({ run: () => [{ edit: 'half' }, { wait: Infinity }] })
   await stopped.stage.until(() => stopped.stage.session('s1')?.phase.name === 'running')
   await stopped.engine.stop('s1')
@@ -131,7 +131,7 @@ test('a stop saves, and so does a failure', async () => {
   expect(failed.kept()).toEqual(['1 start: ', '2 error: bad'])
 })
 
-test('with checkpoints off nothing is saved', async () => {
+test('the checkpointer saves nothing if checkpoints are off', async () => {
   const { stage: simulation, kept } = await beginInRepository(
     { run: () => [{ edit: 'a' }, { say: 'done: it\n' }] },
     { saving: { ...saving, mode: 'off' } },
@@ -140,7 +140,7 @@ test('with checkpoints off nothing is saved', async () => {
   expect(kept()).toEqual([])
 })
 
-test('trouble is told once, does not stop the work, and what was wanted is saved when it is over', async () => {
+test('the checkpointer reports trouble once, does not stop the work, and saves when the trouble is over', async () => {
   const {
     stage: simulation,
     repository,
@@ -159,7 +159,7 @@ test('trouble is told once, does not stop the work, and what was wanted is saved
   expect(kept().at(-1)).toBe('2 end: a')
 })
 
-test('an end that falls together with a wish that fails is saved all the same', async () => {
+test('the checkpointer saves the end even if a requested checkpoint fails at the same time', async () => {
   const {
     stage: simulation,
     engine,
@@ -180,7 +180,7 @@ test('an end that falls together with a wish that fails is saved all the same', 
   expect(kept().at(-1)).toBe('2 end: a')
 })
 
-test('what is pushed is pushed until it is there, and trouble with it is told once', async () => {
+test('the pusher tries until the remote has the checkpoint, and reports trouble once', async () => {
   const { stage: simulation, repository } = await beginInRepository(
     { run: () => [{ wait: 1_000 }, { edit: 'a' }, { wait: 600_000 }, { edit: 'b' }, { say: 'done: it\n' }] },
     { saving: { ...saving, push: 'origin' } },
@@ -200,7 +200,7 @@ test('what is pushed is pushed until it is there, and trouble with it is told on
   expect(types.filter(type => type === 'checkpoint.pushed')).toHaveLength(1)
 })
 
-describe('a supervisor that loses its power', () => {
+describe('a supervisor that loses its power at any moment', () => {
   const program: ScriptedProgram = {
     run: ({ start }) =>
       start === 1
@@ -237,7 +237,7 @@ describe('a supervisor that loses its power', () => {
     return { calls, stage: simulation, kept: repository.of(id), id }
   }
 
-  test('at any moment is followed by one that has everything saved in the end', async () => {
+  test('has a successor that saves everything in the end', async () => {
     const { calls } = await live([])
     expect(calls).toBeGreaterThan(20)
     for (let moment = 1; moment <= calls * 2; moment++) {

@@ -15,7 +15,7 @@ async function withChild(program = FOR_EVER): Promise<{ stage: Simulation; engin
   return { stage: simulation, engine }
 }
 
-test('what a session has started is stopped with it', async () => {
+test('a stop of a session stops the sessions that it started', async () => {
   const { stage: simulation, engine } = await withChild()
   await engine.stop('s1')
   await simulation.until(() => simulation.hasEnded('s1') && simulation.hasEnded('s2'))
@@ -23,7 +23,7 @@ test('what a session has started is stopped with it', async () => {
   expect(simulation.machine.alive()).toEqual([])
 })
 
-test('what a session has started ends when that has ended by itself', async () => {
+test('the supervisor stops the child sessions of a session that has ended by itself', async () => {
   const { stage: simulation } = await withChild({
     run: ({ stdin }) => (stdin.includes('part') ? [{ wait: Infinity }] : [{ wait: 60_000 }, { say: 'done: it\n' }]),
   })
@@ -32,7 +32,7 @@ test('what a session has started ends when that has ended by itself', async () =
   expect(simulation.session('s2')?.phase).toMatchObject({ outcome: 'stopped' })
 })
 
-test('a supervisor that comes later ends what the one before left behind', async () => {
+test('a new supervisor stops the child sessions that the last one left behind', async () => {
   const { stage: simulation, engine: first } = await withChild()
   await first.shutDown()
   const record = JSON.parse(simulation.disk.sessions.get('s1') ?? '') as { wanted: string }

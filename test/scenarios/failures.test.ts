@@ -22,7 +22,7 @@ async function failing(...words: string[]) {
   return { ...begun, session: () => begun.stage.session('s1') }
 }
 
-test('a usage limit is waited for until it ends, and does not count as a crash', async () => {
+test('a session waits until a usage limit ends, and does not count it as a crash', async () => {
   const reset = Date.UTC(2026, 0, 1, 2)
   const { stage: simulation, session } = await failing(`limit: ${reset}`)
   await simulation.until(() => session()?.phase.name === 'resting')
@@ -35,7 +35,7 @@ test('a usage limit is waited for until it ends, and does not count as a crash',
   expect(session()).toMatchObject({ phase: { outcome: 'done' }, restarts: [] })
 })
 
-test('time that was waited for a limit does not count', async () => {
+test('the time limit of a session does not count the wait for a usage limit', async () => {
   const reset = Date.UTC(2026, 0, 1, 9)
   const { stage: simulation } = await startSession(
     {
@@ -54,7 +54,7 @@ test('time that was waited for a limit does not count', async () => {
   expect(simulation.clock.now()).toBeGreaterThan(reset + 3_500_000)
 })
 
-test('while the network is down it tries again and again, more and more seldom, and never gives up', async () => {
+test('a session without network retries with growing pauses and never gives up', async () => {
   const { stage: simulation, session } = await failing(...Array.from({ length: 12 }, () => 'offline: ECONNREFUSED'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(session()).toMatchObject({ phase: { outcome: 'done' }, restarts: [], outages: 12 })
@@ -65,7 +65,7 @@ test('while the network is down it tries again and again, more and more seldom, 
   expect(Math.max(...waits)).toBe(300_000)
 })
 
-test('without a login it waits for its user, who says when to go on', async () => {
+test('a session without a login waits until its user resumes it', async () => {
   const { stage: simulation, engine, session } = await failing('login: no key')
   await simulation.until(() => session()?.phase.name === 'blocked')
   expect(session()?.phase).toMatchObject({ question: 'the agent is not logged in: no key' })
@@ -78,14 +78,14 @@ test('without a login it waits for its user, who says when to go on', async () =
   expect(session()?.phase).toMatchObject({ outcome: 'done' })
 })
 
-test('blocked without a process, it is stopped at once', async () => {
+test('a blocked session without a process stops at once', async () => {
   const { stage: simulation, engine, session } = await failing('login: no key')
   await simulation.until(() => session()?.phase.name === 'blocked')
   await engine.stop('s1')
   expect(session()?.phase).toMatchObject({ name: 'ended', outcome: 'stopped' })
 })
 
-test('a conversation that has grown too long is followed by a fresh one that is told what was done', async () => {
+test('a new thread with a digest follows a thread that has grown too long', async () => {
   const { stage: simulation, session } = await failing('full: too long')
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(session()).toMatchObject({ phase: { outcome: 'done' }, thread: { id: 't-2', number: 2, needsDigest: false } })
@@ -93,7 +93,7 @@ test('a conversation that has grown too long is followed by a fresh one that is 
   for (const words of ['too long', 'The task:\n\ndo it', 'told: do it', 'git status']) expect(digest).toContain(words)
 })
 
-test('a conversation is given up only when it could not be resumed twice in a row', async () => {
+test('the supervisor gives up a thread only after two failed resumes in a row', async () => {
   const { stage: simulation, session } = await failing(
     'offline: for once',
     'lost: not found',
@@ -107,7 +107,7 @@ test('a conversation is given up only when it could not be resumed twice in a ro
   expect(session()).toMatchObject({ phase: { outcome: 'done' }, thread: { number: 2 } })
 })
 
-test('one that goes on spending beyond its budget is stopped', async () => {
+test('the supervisor stops a session that spends beyond its budget', async () => {
   const { stage: simulation } = await startSession(
     { run: () => [{ say: 'thread: t-1\nspent: 3\ntool: a\nspent: 3\ntool: b\n' }, { wait: Infinity }] },
     undefined,
@@ -119,7 +119,7 @@ test('one that goes on spending beyond its budget is stopped', async () => {
   })
 })
 
-test('one that ends just beyond its budget is done', async () => {
+test('a session that ends just beyond its budget is done', async () => {
   const { stage: simulation } = await startSession(
     { run: () => [{ say: 'thread: t-1\nspent: 6\ndone: it\n' }] },
     undefined,
@@ -131,7 +131,7 @@ test('one that ends just beyond its budget is done', async () => {
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
 })
 
-test('woken, it may spend as much again', async () => {
+test('a woken session gets its whole budget again', async () => {
   const { stage: simulation, engine } = await startSession(
     { run: () => [{ say: 'thread: t-1\nspent: 3\ntool: a\nspent: 3\ndone: it\n' }] },
     undefined,

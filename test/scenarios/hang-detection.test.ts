@@ -12,7 +12,7 @@ function once(...deeds: ReturnType<ScriptedProgram['run']>): ScriptedProgram {
   }
 }
 
-test('an agent that lives and does nothing is ended, says why, and goes on in its thread', async () => {
+test('the hang monitor ends an idle agent with a reason, and the next attempt continues in its thread', async () => {
   const { stage: simulation } = await startSession(once({ wait: Infinity }), undefined, { patience })
   await simulation.until(() => simulation.hasEnded('s1'))
   const { phase, attempt, thread, restartCount } = simulation.session('s1') ?? {}
@@ -30,7 +30,7 @@ test('an agent that lives and does nothing is ended, says why, and goes on in it
   })
 })
 
-test('an hour of computing without a word is no silence', async () => {
+test('the hang monitor accepts an hour of CPU work without output', async () => {
   const { stage: simulation } = await startSession(once({ compute: 60 * MINUTE }, { say: 'done: it\n' }), undefined, {
     patience,
   })
@@ -38,7 +38,7 @@ test('an hour of computing without a word is no silence', async () => {
   expect(simulation.session('s1')).toMatchObject({ attempt: 1, phase: { outcome: 'done' } })
 })
 
-test('a tool that is open may be quiet for longer, but not for ever', async () => {
+test('the hang monitor lets an open tool be quiet for longer, but not for ever', async () => {
   const busy = await startSession(
     once({ say: 'tool: sleep 1800\n' }, { wait: 30 * MINUTE }, { say: 'done: it\n' }),
     undefined,
@@ -55,7 +55,7 @@ test('a tool that is open may be quiet for longer, but not for ever', async () =
   )
 })
 
-test('a lid that was closed overnight is no silence', async () => {
+test('the hang monitor does not count a night of suspend as silence', async () => {
   const { stage: simulation } = await startSession(once({ wait: 9 * MINUTE }, { say: 'done: it\n' }), undefined, {
     patience,
   })
@@ -65,7 +65,7 @@ test('a lid that was closed overnight is no silence', async () => {
   expect(simulation.session('s1')).toMatchObject({ attempt: 1, phase: { outcome: 'done' } })
 })
 
-test('an agent that asks is waited for, however quiet it is', async () => {
+test('the hang monitor waits for an agent that asks, however quiet it is', async () => {
   const program = once({ say: 'ask: may I?\n' }, { wait: 50 * MINUTE }, { say: 'answer: yes\n' }, { say: 'done: it\n' })
   const { stage: simulation } = await startSession(program, undefined, { patience })
   await simulation.until(() => simulation.hasEnded('s1'))
@@ -81,7 +81,7 @@ test('a turn that is over stays over when its process does not end', async () =>
   expect(simulation.machine.alive()).toEqual([])
 })
 
-test('a supervisor that comes back watches anew', async () => {
+test('a new supervisor starts the hang detection from zero', async () => {
   const { stage: simulation, engine } = await startSession(once({ wait: Infinity }), undefined, { patience })
   await simulation.clock.advance(5 * MINUTE)
   await engine.shutDown()
@@ -91,7 +91,7 @@ test('a supervisor that comes back watches anew', async () => {
   expect(simulation.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
 })
 
-test('what uses more memory than it was given is ended, and told from a crash', async () => {
+test('the supervisor ends an attempt that exceeds its memory limit, and reports no crash', async () => {
   const program = once({ hold: 3 * 1024 ** 3 }, { wait: Infinity })
   const { stage: simulation } = await startSession(program, undefined, { memory: 2 * 1024 ** 3 })
   await simulation.until(() => simulation.hasEnded('s1'))
@@ -102,7 +102,7 @@ test('what uses more memory than it was given is ended, and told from a crash', 
   expect(simulation.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
 })
 
-test('a session that writes more than it may is warned, and then stopped for good', async () => {
+test('the output monitor warns about a session that writes too much, and then stops it for good', async () => {
   const chatter: ScriptedProgram = {
     run: () => [{ say: `${'x'.repeat(850)}\n` }, { wait: 5_000 }, { say: 'y'.repeat(300) }, { wait: Infinity }],
   }
@@ -125,7 +125,7 @@ test('a session that writes more than it may is warned, and then stopped for goo
   })
 })
 
-test('a command that hangs or takes too much is not started again unless that was asked for', async () => {
+test('the supervisor restarts a command that hangs or exceeds a limit only if the user asked for that', async () => {
   const mute: ScriptedProgram = { run: ({ start }) => (start === 1 ? [{ wait: Infinity }] : []) }
   const left = await startSession(mute, undefined, { agent: 'mute', patience })
   await left.stage.until(() => left.stage.hasEnded('s1'))

@@ -15,7 +15,7 @@ function threaded(simulation: Simulation): () => boolean {
   return () => simulation.session('s1')?.thread.id === 't-1'
 }
 
-test('what is held stands still until it is resumed, and its time with it', async () => {
+test('a held session pauses with its time limit until somebody resumes it', async () => {
   const { stage: simulation, engine } = await startSession(LONG, undefined, { maxTime: HOUR })
   await simulation.until(threaded(simulation))
   await engine.hold('s1')
@@ -32,7 +32,7 @@ test('what is held stands still until it is resumed, and its time with it', asyn
   expect(simulation.session('s1')).toMatchObject({ thread: { id: 't-1' }, phase: { outcome: 'done' } })
 })
 
-test('what rests can be held, and what is held can be stopped', async () => {
+test('a user can hold a resting session and stop a held one', async () => {
   const { stage: simulation, engine } = await startSession({
     run: () => [{ say: `limit: ${Date.UTC(2026, 0, 1, 9)}\n` }, { exit: 1 }],
   })
@@ -44,7 +44,7 @@ test('what rests can be held, and what is held can be stopped', async () => {
   expect(simulation.session('s1')?.phase).toMatchObject({ name: 'ended', outcome: 'stopped' })
 })
 
-test('after a reboot the work continues in its thread, and no restart is used up by it', async () => {
+test('a session continues in its thread after a reboot, which uses up no restart', async () => {
   const { stage: simulation, engine: first } = await startSession(LONG)
   await simulation.until(threaded(simulation))
   await first.shutDown()
@@ -61,7 +61,7 @@ test('after a reboot the work continues in its thread, and no restart is used up
   })
 })
 
-test('after a reboot a command is not started twice', async () => {
+test('the supervisor does not start a command twice after a reboot', async () => {
   const { stage: simulation, engine: first } = await startSession({ run: () => [{ wait: Infinity }] }, undefined, {
     agent: 'mute',
   })
@@ -74,7 +74,7 @@ test('after a reboot a command is not started twice', async () => {
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'failed', reason: 'the machine was restarted' })
 })
 
-test('what was at work long before the reboot, or was due long ago, is not gone on with unasked', async () => {
+test('a session that last worked, or was due, long ago waits for the user after a reboot', async () => {
   const patience = { silence: null, limit: null, absence: 3 * DAY }
   const working = await startSession(LONG, undefined, { patience })
   await working.stage.until(threaded(working.stage))
@@ -99,7 +99,7 @@ test('what was at work long before the reboot, or was due long ago, is not gone 
   expect(resting.stage.session('s1')?.phase).toMatchObject({ trouble: 'absence' })
 })
 
-test('in safe mode only what is alive goes on', async () => {
+test('a supervisor in safe mode continues only sessions with a live process', async () => {
   const { stage: simulation, engine } = await startSession(LONG)
   await simulation.until(threaded(simulation))
   await engine.shutDown()
@@ -117,7 +117,7 @@ test('in safe mode only what is alive goes on', async () => {
   expect(simulation.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
 })
 
-test('a session whose folder is gone waits for it to come back', async () => {
+test('a session whose folder is missing waits for it to come back', async () => {
   const crashing: ScriptedProgram = {
     run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: 10 }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   }

@@ -26,21 +26,21 @@ test('messages follow one another as turns of their own, each once and in order'
   expect(simulation.machine.starts).toEqual(['s1.1', 's1.2', 's1.3'])
 })
 
-test('the same key again is the same message', async () => {
+test('the engine accepts a message with the same key once', async () => {
   const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
   expect([await send(engine, 'two'), await send(engine, 'two')]).toEqual([2, 2])
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'two'])
 })
 
-test('two messages of the same words are two messages', async () => {
+test('the engine delivers two messages with the same text', async () => {
   const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
   for (const key of ['a', 'b']) await engine.send('s1', { key, gist: 'again', text: Buffer.from('again') })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'again', 'again'])
 })
 
-test('a message wakes a session that has ended, and its time is counted anew', async () => {
+test('a message wakes an ended session and starts its time limit anew', async () => {
   const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe', maxTime: 60_000 })
   await simulation.until(() => simulation.hasEnded('s1'))
   await simulation.clock.advance(100_000)
@@ -50,7 +50,7 @@ test('a message wakes a session that has ended, and its time is counted anew', a
   expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'two'])
 })
 
-test('a message that arrives while a session is being stopped lets it go on', async () => {
+test('a message that arrives during a stop lets the session continue', async () => {
   const { stage: simulation, engine } = await startSession(
     { ...LISTENER, onInterrupt: [{ wait: 1_000 }, { exit: 130 }] },
     undefined,
@@ -66,7 +66,7 @@ test('a message that arrives while a session is being stopped lets it go on', as
   expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'rather this'])
 })
 
-test('what the agent has not written down is given again; what it has is gone on with', async () => {
+test('the agent gets a message again if its record lacks it, and a request to continue otherwise', async () => {
   const { stage: simulation } = await startSession(
     {
       run: ({ start, stdin }) => {
@@ -85,7 +85,7 @@ test('what the agent has not written down is given again; what it has is gone on
   ])
 })
 
-test('a stopped session is resumed where it was left', async () => {
+test('a stopped session continues in its thread when somebody resumes it', async () => {
   const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
   await simulation.until(() => simulation.session('s1')?.messages[0]?.confirmedAt !== null)
   await engine.stop('s1')
@@ -144,7 +144,7 @@ test('a thread in which nothing was said is left without a digest', async () => 
   expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'two'])
 })
 
-test('a message that waits when the budget is used up is not passed over in silence', async () => {
+test('a session that ends with a waiting message and no budget left gives the budget as reason', async () => {
   const { stage: simulation, engine } = await startSession(
     { run: () => [{ record: 't-1' }, { say: 'thread: t-1\nspent: 6\n' }, { wait: 100 }, { say: 'done: it\n' }] },
     undefined,
@@ -158,7 +158,7 @@ test('a message that waits when the budget is used up is not passed over in sile
   })
 })
 
-test('what a person said in its conversation since it ended is not taken for the next message', async () => {
+test('the engine does not confuse words that a person wrote into the thread with the next message', async () => {
   const { stage: simulation, engine } = await startSession(
     { run: ({ start, ...call }) => (start === 2 ? [{ die: 'SIGKILL' }] : LISTENER.run({ start, ...call })) },
     undefined,
@@ -171,7 +171,7 @@ test('what a person said in its conversation since it ended is not taken for the
   expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'by hand', 'again', 'again'])
 })
 
-test('a session that writes to itself gets no more time for it', async () => {
+test('a session gets no more time by messages to itself', async () => {
   const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe', maxTime: 1_500 })
   const text = Buffer.from('go on')
   for (const key of ['a', 'b', 'c']) await engine.send('s1', { key, gist: 'go on', text, by: 'scribe-s1' })

@@ -27,7 +27,7 @@ async function onStage(program: ScriptedProgram = QUICK) {
   }
 }
 
-test('an end is told once, to the channels that want to hear of it', async () => {
+test('the sender notifies the channels that want ends once', async () => {
   const { stage: simulation, accept, texts } = await onStage({ run: () => [{ exit: 3 }] })
   simulation.notificationLog.channels = [
     { name: 'phone', events: ['failed', 'blocked'] },
@@ -40,7 +40,7 @@ test('an end is told once, to the channels that want to hear of it', async () =>
   expect(texts()).toEqual(['mute-s1 failed: exit code 3\na task'])
 })
 
-test('whoever stops a session is not told that it has stopped', async () => {
+test('the sender does not notify about a stop that the user asked for', async () => {
   const { stage: simulation, engine, accept } = await onStage({ run: () => [{ wait: HOUR }] })
   await accept('s1')
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
@@ -49,7 +49,7 @@ test('whoever stops a session is not told that it has stopped', async () => {
   expect(simulation.notificationLog.delivered).toEqual([])
 })
 
-test('a channel that fails is tried again after 5, 10, 20 … seconds, and told once', async () => {
+test('the sender retries a failing channel after 5, 10, 20 … seconds, and delivers once', async () => {
   const { stage: simulation, accept } = await onStage()
   const tried: number[] = []
   simulation.notificationLog.obstacle = () => {
@@ -65,7 +65,7 @@ test('a channel that fails is tried again after 5, 10, 20 … seconds, and told 
   ])
 })
 
-test('a channel that says when to come again is not asked before', async () => {
+test('the sender waits as long as a busy channel asks for', async () => {
   const { stage: simulation, accept } = await onStage()
   const tried: number[] = []
   simulation.notificationLog.obstacle = () => {
@@ -76,7 +76,7 @@ test('a channel that says when to come again is not asked before', async () => {
   expect((tried[1] ?? 0) - (tried[0] ?? 0)).toBe(90_000)
 })
 
-test('a channel that is dead for a day loses the notice, aloud; the next one it is told', async () => {
+test('the sender gives up a notice after a day with a log line, and sends the next one', async () => {
   const { stage: simulation, accept, hasEnded, texts } = await onStage()
   let isDead = true
   simulation.notificationLog.obstacle = () => {
@@ -97,7 +97,7 @@ test('a channel that is dead for a day loses the notice, aloud; the next one it 
   expect(texts()).toEqual(['mute-s2 is done: exit code 0\na task'])
 })
 
-test('a channel that hangs is given up for now, and delays neither the work nor another channel', async () => {
+test('a channel that hangs delays neither the work nor another channel', async () => {
   const { stage: simulation, accept, hasEnded } = await onStage()
   simulation.notificationLog.channels = ['dead', 'phone'].map(name => ({ name, events: ['done'] }))
   simulation.notificationLog.obstacle = channel => (channel === 'dead' ? new Promise<void>(() => undefined) : undefined)
@@ -114,7 +114,7 @@ test('a channel that hangs is given up for now, and delays neither the work nor 
   expect(simulation.notificationLog.delivered.every(line => line.startsWith('phone '))).toBe(true)
 })
 
-test('more than twenty in a minute wait, and go in one when they are too many', async () => {
+test('the sender holds back more than twenty notices a minute, and joins them if they are too many', async () => {
   const { stage: simulation, accept, hasEnded, texts } = await onStage()
   const ids = Array.from({ length: 60 }, (_, i) => `s${i + 1}`)
   for (const id of ids) await accept(id)
@@ -130,7 +130,7 @@ test('more than twenty in a minute wait, and go in one when they are too many', 
   ).toBe(40)
 })
 
-test('the same about the same session is told once a minute, however often it happens', async () => {
+test('the sender sends equal notices about one session at most once a minute', async () => {
   const simulation = new Simulation({})
   const { engine } = simulation.supervisor()
   const begun = simulation.clock.now()
@@ -155,7 +155,7 @@ test('the same about the same session is told once a minute, however often it ha
   expect(simulation.notificationLog.delivered).toEqual(['phone s1-0-blocked', 'phone s1-100000-blocked'])
 })
 
-test('a configuration that cannot be read keeps notices waiting until it can, and harms nothing', async () => {
+test('notices wait while the configuration cannot be read, and no work suffers', async () => {
   const { stage: simulation, accept, hasEnded } = await onStage()
   const channels = simulation.notificationLog.channels
   Object.defineProperty(simulation.notificationLog, 'channels', {
@@ -202,7 +202,7 @@ test('an old notice says how old it is', async () => {
   expect(texts()[0]).toMatch(/^mute-s1 is done: exit code 0 \(1 h( \d+ min)? ago\)\na task$/)
 })
 
-test('a hook that fails or hangs is noted, run no more, and delays nothing', async () => {
+test('the hook queue records a hook that fails or hangs, does not run it again, and delays nothing', async () => {
   const { stage: simulation, accept, hasEnded } = await onStage()
   simulation.notificationLog.hook = ({ session }) =>
     session.spec.id === 's1' ? new Promise(() => undefined) : Promise.resolve({ ok: false, reason: 'exit code 9' })
@@ -222,7 +222,7 @@ test('a hook that fails or hangs is noted, run no more, and delays nothing', asy
   expect(simulation.logLines).toHaveLength(2)
 })
 
-test('hooks of many sessions are run four at a time, all of them', async () => {
+test('the hook queue runs all hooks of many sessions, four at a time', async () => {
   const { stage: simulation, accept, hasEnded } = await onStage()
   const finish: (() => void)[] = []
   simulation.notificationLog.hook = () =>
@@ -240,7 +240,7 @@ test('hooks of many sessions are run four at a time, all of them', async () => {
   expect(simulation.hasOutgoing()).toBe(false)
 })
 
-test('the hook of a session that is removed at once is run all the same', async () => {
+test('the hook queue runs the hook of a session that the user removes at once', async () => {
   const { stage: simulation, engine, accept, hasEnded } = await onStage()
   simulation.notificationLog.hook = () => new Promise(() => undefined)
   const ids = Array.from({ length: 9 }, (_, i) => `s${i + 1}`)
@@ -256,7 +256,7 @@ test('the hook of a session that is removed at once is run all the same', async 
   expect(simulation.notificationLog.hookRuns).toHaveLength(5)
 })
 
-test('what was told and run once is not told and run again because it cannot be noted', async () => {
+test('a full disk makes the supervisor send no notification and run no hook twice', async () => {
   const simulation = new Simulation({ mute: QUICK })
   const full = new FullDisk(['settleDeliveries', 'settleHook'], 5)
   const { engine } = simulation.supervisor(full)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startSession } from './start-session.ts'
 
-test('what is said in pieces, in long lines and without an end is told once and whole', async () => {
+test('the transcript has output in pieces, in long lines and without a line end once and whole', async () => {
   const long = 'x'.repeat(3_000_000)
   const { stage: simulation } = await startSession({
     run: () => [
@@ -27,7 +27,7 @@ test('what is said in pieces, in long lines and without an end is told once and 
   ])
 })
 
-test('a character that arrives in two pieces is told whole', async () => {
+test('the transcript has a character that arrives in two pieces whole', async () => {
   const bytes = Buffer.from('grüße 修\ndone: it\n')
   const { stage: simulation } = await startSession({
     run: () => [...bytes].flatMap(byte => [{ say: Uint8Array.of(byte) }, { wait: 1 }]),
@@ -36,7 +36,7 @@ test('a character that arrives in two pieces is told whole', async () => {
   expect(simulation.transcript('s1')).toContain('grüße 修\n')
 })
 
-test('lines said before and after a change of supervisors are told once', async () => {
+test('the transcript has lines from before and after a change of supervisors once', async () => {
   const lines = Array.from({ length: 50 }, (_, i) => `line ${i}`)
   const { stage: simulation, engine } = await startSession({
     run: () => [...lines.flatMap(line => [{ say: `${line}\n` }, { wait: 10 }]), { say: 'done: it\n' }],
@@ -52,7 +52,7 @@ test('lines said before and after a change of supervisors are told once', async 
   expect(simulation.transcript('s1').split('\n').slice(0, 51)).toEqual([...lines, 'done: it'])
 })
 
-test('a line that cannot be understood is shown as it is, and the story goes on', async () => {
+test('the transcript shows a line that the adapter cannot parse as it is, and the session continues', async () => {
   const { stage: simulation } = await startSession({
     run: () => [{ say: 'one\nriddle\ntwo\n' }, { wait: 10 }, { say: 'done: it\n' }],
   })
@@ -60,7 +60,7 @@ test('a line that cannot be understood is shown as it is, and the story goes on'
   expect(simulation.transcript('s1')).toContain('one\nriddle\ntwo\ndone: it\n')
 })
 
-test('a question blocks the session until it is answered', async () => {
+test('a question blocks the session until somebody answers it', async () => {
   const { stage: simulation } = await startSession({
     run: () => [
       { say: 'ask: may I?\n' },
@@ -77,7 +77,7 @@ test('a question blocks the session until it is answered', async () => {
   expect(simulation.transcript('s1')).toContain('── waiting for you: may I?\n')
 })
 
-test('a long line that a supervisor was killed over is left out, with an event, and the work continues', async () => {
+test('the engine skips a long line that killed a supervisor, records an event, and continues', async () => {
   const long = 'x'.repeat(100_000)
   const { stage: simulation } = await startSession(
     { run: () => [{ say: `one\n${long}\ntwo\ndone: it\n` }] },

@@ -5,7 +5,7 @@ import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 const FILES = { prompt: Buffer.from('do it'), env: {} }
 const FIRST = { sessionId: 's1', attempt: 1 }
 
-test('an exit in the very moment in which the start is being recorded is not overlooked', async () => {
+test('the engine sees an exit in the moment in which it records the start', async () => {
   const simulation = new Simulation({ mute: { run: () => [{ wait: Infinity }] } })
   const dieNow = (): boolean => {
     simulation.machine.attempt(FIRST).process?.signal('SIGKILL')
@@ -18,7 +18,7 @@ test('an exit in the very moment in which the start is being recorded is not ove
   expect(simulation.session('s1')?.exit).toEqual({ kind: 'signal', signal: 'SIGKILL' })
 })
 
-test('last words spoken while nobody listened, by an agent whose shim was killed, are heard', async () => {
+test('the engine reads the last output of an agent whose shim was killed while no supervisor lived', async () => {
   const simulation = new Simulation({
     talker: { run: () => [{ say: 'I begin\n' }, { wait: 1_000 }, { say: 'done: all of it\n' }] },
   })
@@ -54,7 +54,7 @@ test('the rest of a torn line that a terminal is still to give, after the death 
   expect(simulation.transcript('s1')).toContain('\ndone: all of it\n')
 })
 
-test('a line without an end is told when the agent has vanished', async () => {
+test('the transcript gets a line without an end when the agent has vanished', async () => {
   const simulation = new Simulation({ talker: { run: () => [{ say: 'I was about to' }, { wait: Infinity }] } })
   const { engine } = simulation.supervisor()
   await engine.start()
@@ -70,7 +70,7 @@ test('a line without an end is told when the agent has vanished', async () => {
   expect(simulation.transcript('s1').split('\n')[0]).toBe('I was about to')
 })
 
-test('an agent that asks before we have seen it start is known all the same', async () => {
+test('the engine accepts a question of an agent whose start it has not seen yet', async () => {
   const simulation = new Simulation({ talker: { run: () => [{ say: 'ask: may I?\n' }, { wait: Infinity }] } })
   let hasSeen = false
   const unseen = simulation.machine.attempt(FIRST)
@@ -118,7 +118,7 @@ test('a stop overtakes a launch that could not be performed yet', async () => {
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
 })
 
-test('a disk that is full when an alarm rings is tried again at leisure, and the alarm is not forgotten', async () => {
+test('the engine retries a due timer on a full disk with pauses, and does not forget it', async () => {
   const simulation = new Simulation({ talker: { run: () => [{ wait: Infinity }] } })
   let failures = 0
   let isFull = false

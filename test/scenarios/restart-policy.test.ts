@@ -6,7 +6,7 @@ import { startSession } from './start-session.ts'
 const HOUR = 3_600_000
 const often = { on: 'crash', limit: 100, window: HOUR, firstDelay: 0, nextDelay: 1_000, maxDelay: 1_000 } as const
 
-test('more than three restarts in an hour are told, once, although it recovers', async () => {
+test('the sender notifies once about more than three restarts in an hour, even if the session recovers', async () => {
   const program: ScriptedProgram = { run: ({ start }) => (start < 8 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) }
   const { stage: simulation } = await startSession(program, undefined, { restart: often })
   await simulation.until(() => simulation.hasEnded('s1'))
@@ -15,7 +15,7 @@ test('more than three restarts in an hour are told, once, although it recovers',
   expect(simulation.session('s1')).toMatchObject({ restartCount: 7, phase: { outcome: 'done' } })
 })
 
-test('a turn that ends well forgives the restarts before it', async () => {
+test('a successful turn resets the restart count', async () => {
   const program: ScriptedProgram = {
     run: ({ start }) => (start % 3 === 0 ? [{ say: 'done: it\n' }] : [{ say: 'thread: t-1\n' }, { exit: 1 }]),
   }
@@ -25,7 +25,7 @@ test('a turn that ends well forgives the restarts before it', async () => {
   expect(simulation.session('s1')).toMatchObject({ attempt: 6, restartCount: 4, phase: { outcome: 'done' } })
 })
 
-test('a command that fails is started again where that was asked for, and then given up aloud', async () => {
+test('the supervisor restarts a failing command if the user asked for that, and then gives up with a reason', async () => {
   const { stage: simulation } = await startSession({ run: () => [{ exit: 3 }] }, undefined, {
     agent: 'mute',
     restart: { ...often, on: 'failure', limit: 2 },
@@ -41,7 +41,7 @@ test('a command that fails is started again where that was asked for, and then g
   })
 })
 
-test('without restarts a crash is the end', async () => {
+test('a crash ends a session without restarts', async () => {
   const { stage: simulation } = await startSession({ run: () => [{ exit: 1 }] }, undefined, {
     restart: { ...often, limit: 0 },
   })
@@ -52,7 +52,7 @@ test('without restarts a crash is the end', async () => {
   })
 })
 
-test('a limit that lasts longer than it is waited for ends the session, which can be resumed', async () => {
+test('a usage limit that lasts longer than the maximum wait ends the session, and a user can resume it', async () => {
   const reset = Date.UTC(2026, 0, 3)
   const program: ScriptedProgram = {
     run: ({ start }) => (start === 1 ? [{ say: `limit: ${reset}\n` }, { exit: 1 }] : [{ say: 'done: it\n' }]),
@@ -67,7 +67,7 @@ test('a limit that lasts longer than it is waited for ends the session, which ca
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
 })
 
-test('limits that follow each other without an answer are one wait', async () => {
+test('usage limits without an answer between them count as one wait', async () => {
   const program: ScriptedProgram = { run: () => [{ say: 'limit: 0\n' }, { exit: 1 }] }
   const { stage: simulation } = await startSession(program, undefined, {
     patience: { silence: null, limit: 2 * HOUR, absence: null },

@@ -3,7 +3,7 @@ import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.t
 import { runScenario } from '../../testkit/in-memory/scenario.ts'
 import { startSession } from './start-session.ts'
 
-test('a crashed agent is started again, told to resume its thread, and the transcript says what happened', async () => {
+test('the supervisor restarts a crashed agent in its thread, and the transcript says what happened', async () => {
   const { stage: simulation } = await startSession({
     run: ({ start, argv, stdin }) =>
       start === 1
@@ -27,7 +27,7 @@ test('a crashed agent is started again, told to resume its thread, and the trans
   expect(simulation.machine.starts).toEqual(['s1.1', 's1.2'])
 })
 
-test('one that is to be started again at once is, and the one record tells of both', async () => {
+test('one transaction records a crash and an immediate restart', async () => {
   const restart = { on: 'crash', limit: 3, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
   const crash: ScriptedProgram = {
     run: ({ start }) => (start === 1 ? [{ wait: 500 }, { die: 'SIGKILL' }] : [{ say: 'done: it\n' }]),
@@ -87,7 +87,7 @@ test('an agent that says it failed has failed, and is not started again', async 
   })
 })
 
-test('it gives up aloud when restarts do not help', async () => {
+test('the supervisor gives up with a reason when restarts do not help', async () => {
   const { stage: simulation } = await startSession({ run: () => [{ wait: 10 }, { exit: 1 }] })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.machine.starts).toEqual(['s1.1', 's1.2', 's1.3', 's1.4'])
@@ -97,7 +97,7 @@ test('it gives up aloud when restarts do not help', async () => {
   })
 })
 
-test('an agent that crashes seldom is started again for ever', async () => {
+test('the supervisor restarts an agent that crashes rarely without end', async () => {
   const { stage: simulation } = await startSession({
     run: ({ start }) => (start <= 20 ? [{ wait: 600_000 }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   })
@@ -106,7 +106,7 @@ test('an agent that crashes seldom is started again for ever', async () => {
   expect(simulation.machine.starts).toHaveLength(21)
 })
 
-test('a process that vanished with its shim is proof of death, found by the slow round', async () => {
+test('the slow round finds an agent that vanished with its shim, and the supervisor restarts it', async () => {
   const program: ScriptedProgram = {
     run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: Infinity }] : [{ say: 'done: it\n' }]),
   }
@@ -123,7 +123,7 @@ test('a process that vanished with its shim is proof of death, found by the slow
   expect(simulation.machine.starts).toEqual(['s1.1', 's1.2'])
 })
 
-test('an agent that outlives its shim is looked at every second from then on: its end is not left to the slow round', async () => {
+test('the supervisor observes an agent that outlives its shim every second', async () => {
   const { stage: simulation, engine } = await startSession({
     run: () => [{ say: 'thread: t-1\n' }, { wait: 10_000 }, { say: 'done: it\n' }],
   })
@@ -136,7 +136,7 @@ test('an agent that outlives its shim is looked at every second from then on: it
   expect(simulation.clock.now() - diedAt).toBeLessThanOrEqual(1_000)
 })
 
-test('a pane that never comes to life is given up after a while and another one is opened', async () => {
+test('the supervisor replaces a pane that never starts its program', async () => {
   const { stage: simulation, engine } = await startSession({ run: () => [{ say: 'done: it\n' }] }, machine => {
     machine.hasDeadPanes = true
   })
@@ -151,7 +151,7 @@ test('a pane that never comes to life is given up after a while and another one 
   expect(simulation.machine.starts, 'a late shim of the first attempt starts nothing').toEqual(['s1.2'])
 })
 
-test('an attempt whose pane cannot be opened is tried again', async () => {
+test('the supervisor retries an attempt whose pane it cannot open', async () => {
   const { stage: simulation } = await startSession({ run: () => [{ say: 'done: it\n' }] }, machine => {
     machine.paneTrouble = 'no more ptys'
   })
@@ -162,7 +162,7 @@ test('an attempt whose pane cannot be opened is tried again', async () => {
   expect(simulation.machine.starts).toEqual(['s1.2'])
 })
 
-test('an attempt is refused while something of the one before is alive, and starts when it is gone', async () => {
+test('an attempt starts only when no process of the attempt before it is alive', async () => {
   const { stage: simulation } = await startSession({
     run: ({ start }) => (start === 1 ? [{ litter: 'a server', hides: true }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   })
@@ -175,7 +175,7 @@ test('an attempt is refused while something of the one before is alive, and star
   expect(simulation.machine.starts).toEqual(['s1.1', 's1.3'])
 })
 
-test('what an ended attempt left behind is gone before the next begins', async () => {
+test('the supervisor ends all processes of an attempt before the next one begins', async () => {
   const { stage: simulation } = await startSession({
     run: ({ start }) => (start === 1 ? [{ litter: 'a server' }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   })
@@ -184,7 +184,7 @@ test('what an ended attempt left behind is gone before the next begins', async (
   expect(simulation.machine.alive()).toEqual([])
 })
 
-test('a process whose every trace was lost with the power is proof of death, too', async () => {
+test('the supervisor restarts an attempt whose every trace a power failure erased', async () => {
   const { stage: simulation, engine } = await startSession({
     run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: Infinity }] : [{ say: 'done: it\n' }]),
   })
@@ -200,7 +200,7 @@ test('a process whose every trace was lost with the power is proof of death, too
 
 const SIX_HOURS = 6 * 3_600_000
 
-test('a rest of seconds stays one of seconds when the clock is set back meanwhile', async () => {
+test('a rest of seconds stays short when somebody sets the clock back', async () => {
   const { stage: simulation, engine } = await startSession({
     run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]),
   })
@@ -213,7 +213,7 @@ test('a rest of seconds stays one of seconds when the clock is set back meanwhil
   expect(simulation.clock.now() - setAt).toBeLessThan(60_000)
 })
 
-test('a supervisor that begins after the clock was set back does not wait for a time that seemed near', async () => {
+test('a supervisor that starts after somebody set the clock back does not wait for a time that seemed near', async () => {
   const { stage: simulation, engine } = await startSession({
     run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]),
   })
@@ -226,7 +226,7 @@ test('a supervisor that begins after the clock was set back does not wait for a 
   expect(simulation.clock.now() - setAt).toBeLessThan(60_000)
 })
 
-test('a stop goes on to its harder steps when the clock is set back meanwhile', async () => {
+test('a stop continues with its harder steps when somebody sets the clock back', async () => {
   const { stage: simulation, engine } = await startSession({
     run: () => [{ wait: 2 * SIX_HOURS }],
     ignoredSignals: ['SIGINT', 'SIGTERM'],
@@ -240,7 +240,7 @@ test('a stop goes on to its harder steps when the clock is set back meanwhile', 
   expect(simulation.clock.now() - setAt).toBeLessThan(60_000)
 })
 
-test('a pane that never comes to life is given up however the clock is set meanwhile', async () => {
+test('the supervisor replaces a pane that never starts its program, however somebody sets the clock', async () => {
   const { stage: simulation } = await startSession({ run: () => [{ say: 'done: it\n' }] }, machine => {
     machine.hasDeadPanes = true
   })

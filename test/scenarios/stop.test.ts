@@ -28,7 +28,7 @@ test('a stop while the program is just being started reaches it', async () => {
   expect(simulation.session('s1')).toMatchObject({ phase: { outcome: 'stopped' }, exit: { kind: 'code', code: 130 } })
 })
 
-test('a running program is interrupted, and its goodbye is kept', async () => {
+test('a stop interrupts a running program and keeps its last output', async () => {
   const { stage: simulation, engine } = await startSession({
     ...PATIENT,
     onInterrupt: [{ wait: 4_000 }, { say: 'bye' }, { exit: 130 }],
@@ -41,7 +41,7 @@ test('a running program is interrupted, and its goodbye is kept', async () => {
   )
 })
 
-test('a program deaf to interrupts is terminated, one deaf to that too is killed', async () => {
+test('a stop terminates a program that ignores interrupts, and kills one that ignores that too', async () => {
   const steps = async (deafTo: string[]): Promise<unknown[]> => {
     const { stage: simulation, engine } = await startSession({ ...PATIENT, ignoredSignals: deafTo })
     await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
@@ -74,7 +74,7 @@ test('a second stop changes nothing', async () => {
   expect(simulation.transcript('s1').match(/bye/g)).toHaveLength(1)
 })
 
-test('a program that waits for an answer can be stopped', async () => {
+test('a stop ends a program that waits for an answer', async () => {
   const { stage: simulation, engine } = await startSession({
     run: () => [{ say: 'ask: may I?\n' }, { wait: Infinity }],
   })
@@ -84,7 +84,7 @@ test('a program that waits for an answer can be stopped', async () => {
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
 })
 
-test('a session that rests ends at once', async () => {
+test('a stop ends a resting session at once', async () => {
   const { stage: simulation, engine } = await startSession(CRASHING)
   await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
   await engine.stop('s1')
@@ -104,7 +104,7 @@ test('a stop after the end changes nothing', async () => {
   expect(simulation.session('s1')).toEqual(before)
 })
 
-test('a session that lasts too long is stopped, whether it runs or rests', async () => {
+test('the supervisor stops a session that exceeds its time limit, running or resting', async () => {
   const running = await startSession(PATIENT, () => undefined, { maxTime: 60_000 })
   await running.stage.until(() => running.stage.hasEnded('s1'))
   expect(running.stage.session('s1')?.phase).toMatchObject({
@@ -161,7 +161,7 @@ describe('a request that a command stored while no supervisor lived', () => {
     expect(simulation.session('s1')?.phase).toMatchObject({ question: 'held by the session fix-auth', trouble: 'held' })
   })
 
-  test('is carried out although the command died before it had ended the program', async () => {
+  test('takes effect although the command died before it had ended the program', async () => {
     const simulation = await withoutSupervisor()
     simulation.machine.attempt(ref).request = { type: 'stop', by: null }
     await simulation.supervisor().engine.start()

@@ -6,7 +6,7 @@ import { startSession } from './start-session.ts'
 
 const FILES = { prompt: Buffer.from('do it'), env: {} }
 
-test('sessions live side by side: one that hangs holds up no other', async () => {
+test('a session that hangs delays no other session', async () => {
   const simulation = new Simulation({
     talker: { run: ({ stdin }) => (stdin === 'hang' ? [{ wait: Infinity }] : [{ wait: 100 }, { say: 'done: it\n' }]) },
   })
@@ -21,7 +21,7 @@ test('sessions live side by side: one that hangs holds up no other', async () =>
   expect(ids.map(id => simulation.session(id)?.phase.name)).toEqual(['running', 'ended', 'ended', 'ended'])
 })
 
-test('an ended session is removed with all its files, a living one is not', async () => {
+test('remove deletes an ended session with all its files, and refuses a live one', async () => {
   const { stage: simulation, engine } = await startSession({ run: () => [{ wait: 100 }, { say: 'done: it\n' }] })
   expect(await engine.remove('s1')).toBe(false)
   await simulation.until(() => simulation.hasEnded('s1'))
@@ -33,7 +33,7 @@ test('an ended session is removed with all its files, a living one is not', asyn
   ])
 })
 
-test('everybody who listens hears of each change', async () => {
+test('each listener gets every change', async () => {
   const { stage: simulation, engine } = await startSession({ run: () => [{ wait: 100 }, { say: 'done: it\n' }] })
   const phases: string[] = []
   const forget = engine.onChange(session => phases.push(session.phase.name))
@@ -42,7 +42,7 @@ test('everybody who listens hears of each change', async () => {
   expect([...new Set(phases)]).toEqual(['running', 'stopping', 'ended'])
 })
 
-test('a supervisor that is shut down begins nothing more, and the work continues', async () => {
+test('a supervisor that shuts down starts nothing more, and the work continues', async () => {
   const { stage: simulation, engine } = await startSession({ run: () => [{ wait: 100 }, { exit: 1 }] })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   await engine.shutDown()
@@ -63,7 +63,7 @@ test('a superseded supervisor refuses new work and says why', async () => {
   expect(simulation.troubles.length).toBeGreaterThan(0)
 })
 
-test('the slow round notes how long the logs are, so that they can be read from a point in time on', async () => {
+test('the slow round records the lengths of the logs, so that a reader can start at a point in time', async () => {
   const { stage: simulation, engine } = await startSession({ run: () => [{ say: 'hello\n' }, { wait: Infinity }] })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   await engine.runPeriodicCheck()

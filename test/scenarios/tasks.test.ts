@@ -4,7 +4,7 @@ import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { flushPromises } from '../../testkit/in-memory/virtual-clock.ts'
 import { startAcceptedSession, FILES, MINUTE, openBeadsSimulation } from './beads-simulation.ts'
 
-test('an issue is closed as soon as the task that carries its id is done, with who did it', async () => {
+test('the issue sync closes an issue as soon as the task with its id is done, and names the session', async () => {
   const simulation = openBeadsSimulation()
   await startAcceptedSession(simulation)
   await simulation.until(() => simulation.session('s1')?.tasks[0]?.state === 'done')
@@ -15,7 +15,7 @@ test('an issue is closed as soon as the task that carries its id is done, with w
   expect(simulation.beads.state('bd-2')).toBe('open')
 })
 
-test('what is ready is written down from the start on, and again when it changes', async () => {
+test('the issue sync records the ready issues at the start and after each change', async () => {
   const simulation = openBeadsSimulation()
   await startAcceptedSession(simulation)
   await flushPromises()
@@ -40,7 +40,7 @@ test('a plan that changes without anything new in the tracker does not have it s
   expect(simulation.beads.calls.filter(call => call === 'ready').length).toBeGreaterThan(1)
 })
 
-test('a person who opens an issue again, which was closed here, is not argued with', async () => {
+test('the issue sync does not close an issue again that a person has reopened', async () => {
   const simulation = openBeadsSimulation()
   await startAcceptedSession(simulation)
   await simulation.until(() => simulation.beads.closed.length > 0)
@@ -50,7 +50,7 @@ test('a person who opens an issue again, which was closed here, is not argued wi
   expect(simulation.beads.state('bd-1')).toBe('open')
 })
 
-test('a task that is opened and finished again closes its issue again', async () => {
+test('a task that the agent reopens and finishes closes its issue again', async () => {
   const simulation = openBeadsSimulation({ run: () => [{ wait: 60 * MINUTE }] })
   const engine = await startAcceptedSession(simulation)
   const name = async (state: 'open' | 'done') => {
@@ -65,7 +65,7 @@ test('a task that is opened and finished again closes its issue again', async ()
   expect(simulation.beads.closed).toHaveLength(2)
 })
 
-test('an issue that is not ready is closed when it is named by its id, also when the session has ended', async () => {
+test('the issue sync closes an issue that is not ready if a task names its id, even after the end of the session', async () => {
   const simulation = openBeadsSimulation({ run: () => [{ say: 'done: it\n' }] })
   const engine = await startAcceptedSession(simulation)
   await simulation.until(() => simulation.hasEnded('s1'))
@@ -80,7 +80,7 @@ test('an issue that is not ready is closed when it is named by its id, also when
   expect(simulation.beads.closed).toEqual(['bd-9 finished by talker-task, oneshot session s1'])
 })
 
-test('two sessions of one project do not visit its tracker at the same time', async () => {
+test('two sessions of one project do not use its tracker at the same time', async () => {
   const simulation = openBeadsSimulation()
   let inside = 0
   let most = 0

@@ -10,7 +10,7 @@ const LONG: ScriptedProgram = {
   run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: Infinity }] : [{ say: 'done: it\n' }]),
 }
 
-test('hours in which the machine was off are not counted', async () => {
+test('the time limit does not count hours in which the machine was off', async () => {
   const { stage: simulation, engine } = await startSession(LONG, undefined, { maxTime: 5 * HOUR })
   await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
   await engine.shutDown()
@@ -21,7 +21,7 @@ test('hours in which the machine was off are not counted', async () => {
   expect(simulation.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
 })
 
-test('nor are those of a rest that ended while it was off, nor days of absence once somebody resumes it', async () => {
+test('the time limit counts neither a rest that ended while the machine was off nor days of absence before a resume', async () => {
   const patience = { silence: null, limit: null, absence: 3 * DAY }
   const crashing: ScriptedProgram = { run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) }
   for (const off of [8 * HOUR, 4 * DAY]) {
@@ -40,7 +40,7 @@ test('nor are those of a rest that ended while it was off, nor days of absence o
   }
 })
 
-test('nor is waiting for a limit and then for its user, nor for an answer', async () => {
+test('the time limit counts neither the wait for a usage limit, nor a hold, nor the wait for an answer', async () => {
   const reset = Date.UTC(2026, 0, 1, 7)
   const limited: ScriptedProgram = {
     run: ({ start }) => (start === 1 ? [{ say: `limit: ${reset}\n` }, { exit: 1 }] : [{ say: 'done: it\n' }]),
@@ -61,7 +61,7 @@ test('nor is waiting for a limit and then for its user, nor for an answer', asyn
   expect(asked.stage.session('s1')).toMatchObject({ attempt: 1, phase: { outcome: 'done' } })
 })
 
-test('what was finished while no supervisor was there is done, whatever the time, in safe mode too', async () => {
+test('a session that finished without a supervisor is done whatever its time limit, in safe mode too', async () => {
   for (const isHeld of [false, true]) {
     const finishing: ScriptedProgram = {
       run: () => [{ say: 'thread: t-1\n' }, { wait: 4 * HOUR }, { say: 'done: it\n' }],
@@ -76,7 +76,7 @@ test('what was finished while no supervisor was there is done, whatever the time
   }
 })
 
-test('an agent that has said why it failed, and does not leave, is believed', async () => {
+test('the supervisor accepts the usage limit that a hanging agent has reported', async () => {
   const reset = Date.UTC(2026, 0, 1, 9)
   const stuck: ScriptedProgram = {
     run: ({ start }) =>

@@ -7,7 +7,7 @@ import { startAcceptedSession, MINUTE, openBeadsSimulation } from './beads-simul
 const notesOf = (simulation: Simulation): string[] =>
   simulation.events('s1').flatMap(event => (event.type === 'session.noted' ? [event.note] : []))
 
-test('a tracker that fails is told of once, asked only now and then, and harms nothing', async () => {
+test('the issue sync reports a failing tracker once, asks it rarely, and harms no work', async () => {
   const simulation = openBeadsSimulation()
   simulation.beads.obstacle = call => {
     throw new Trouble(`running bd ${call}`, 'exit code 1: database is locked')
@@ -23,7 +23,7 @@ test('a tracker that fails is told of once, asked only now and then, and harms n
   expect(simulation.troubles).toEqual([])
 })
 
-test('a tracker that hangs is given up after ten seconds, each time', async () => {
+test('the issue sync gives up a tracker that hangs after ten seconds each time', async () => {
   const simulation = openBeadsSimulation()
   simulation.beads.obstacle = () => new Promise(() => undefined)
   await startAcceptedSession(simulation)
@@ -51,7 +51,7 @@ test('what a tracker could not be told while it failed is told when it works aga
   expect(simulation.beads.calls).toHaveLength(asked)
 })
 
-test('a list that can be read is written down even when nothing can be pushed', async () => {
+test('the issue sync records a list that it can read even if it can push nothing', async () => {
   const simulation = openBeadsSimulation()
   simulation.beads.obstacle = call => {
     if (call === 'sync') throw new Trouble('running bd dolt', 'exit code 1: could not reach the remote')
@@ -63,7 +63,7 @@ test('a list that can be read is written down even when nothing can be pushed', 
   expect(notesOf(simulation)).toHaveLength(1)
 })
 
-test('an issue that will not be closed is left to people after three tries, and keeps no other from it', async () => {
+test('the issue sync leaves an issue that cannot be closed to people after three tries, and closes the others', async () => {
   const simulation = openBeadsSimulation({ run: () => [{ say: 'plan: 1 done bd-1; 2 done bd-2\ndone: it\n' }] })
   simulation.beads.obstacle = call => {
     if (call === 'close bd-1') throw new Trouble('running bd close', 'exit code 1: bd-1 is blocked')
@@ -78,7 +78,7 @@ test('an issue that will not be closed is left to people after three tries, and 
   ])
 })
 
-test('a supervisor that is shut down waits for nobody who does not answer', async () => {
+test('a supervisor that shuts down does not wait for a tracker that does not answer', async () => {
   const simulation = openBeadsSimulation()
   simulation.beads.obstacle = () => new Promise(() => undefined)
   const engine = await startAcceptedSession(simulation)

@@ -27,7 +27,7 @@ test('a command that is to be proven is done when git shows its work, which is t
   })
 })
 
-test('exit code 0 without work is a failure', async () => {
+test('a verified command that exits with 0 without work has failed', async () => {
   expect(await endOf(NO_WORK)).toEqual({
     outcome: 'failed',
     reason: 'exit code 0, but it changed no file',

@@ -38,7 +38,7 @@ function untilTold(count: number): Promise<Told[]> {
   return waitUntil(`${count} were told`, () => (server.requests.length >= count ? told() : undefined))
 }
 
-test('what becomes of sessions is told, with the evidence and the way on', async () => {
+test('oneshot sends a notification when a session ends or waits for the user', async () => {
   userConfig(testHome, hook())
   await testHome.run('--agent', 'demo', '--name', 'fine', 'steps=1 delay=1ms')
   await testHome.run('--name', 'bad', '--headless', '--', 'sh', '-c', 'exit 3')
@@ -54,7 +54,7 @@ test('what becomes of sessions is told, with the evidence and the way on', async
   ])
 })
 
-test('a loop is told of once, with its summary, and not each of those who worked for it', async () => {
+test('oneshot sends one notification about a loop, with its summary, and none about its workers', async () => {
   userConfig(testHome, hook())
   fs.writeFileSync(testHome.path('PRD.md'), '- [ ] one write=one.txt steps=1\n- [ ] two write=two.txt steps=1\n')
   await run('git', ['init', '-q', '.'], { cwd: testHome.project, env: testHome.env })
@@ -68,7 +68,7 @@ test('a loop is told of once, with its summary, and not each of those who worked
   ])
 })
 
-test('restarts that come too often are told before it gives up, and a limit that is waited for', {
+test('oneshot notifies about frequent restarts before it gives up, and about a wait for a usage limit', {
   tags: ['extended'],
 }, async () => {
   userConfig(testHome, hook())
@@ -92,7 +92,7 @@ exit 1`
   ])
 })
 
-test('a channel that fails at first is told once in the end', async () => {
+test('a channel that fails at first gets the notification once in the end', async () => {
   userConfig(testHome, hook())
   server.replies.push(500)
   await testHome.run('--headless', '--', 'true')
@@ -110,7 +110,7 @@ test('a channel that fails at first is told once in the end', async () => {
   expect(server.requests).toHaveLength(2)
 })
 
-test('a notice survives the kill of the supervisor that was about to tell it', async () => {
+test('a notice survives the kill of the supervisor that was about to send it', async () => {
   userConfig(testHome, hook())
   server.always = 'hang'
   await testHome.run('--headless', '--', 'true')
@@ -124,7 +124,7 @@ test('a notice survives the kill of the supervisor that was about to tell it', a
   expect(server.requests).toHaveLength(2)
 })
 
-test('what happens while no supervisor is there is told by the next one', async () => {
+test('the next supervisor sends notifications about all that happened without a supervisor', async () => {
   userConfig(testHome, hook())
   await testHome.run('--name', 'late', '--headless', '--', 'sh', '-c', 'until [ -e go ]; do sleep 0.05; done')
   await testHome.ok('daemon', 'stop')
@@ -151,7 +151,7 @@ test('a dead channel delays no session and no other channel', async () => {
   expect(server.requests).toHaveLength(3)
 })
 
-test('a session that is cleaned away is told of all the same', { tags: ['extended'] }, async () => {
+test('oneshot sends the notification about a session that clean has removed', { tags: ['extended'] }, async () => {
   userConfig(testHome, hook())
   server.replies.push(503)
   await testHome.run('--headless', '--', 'true')
@@ -161,7 +161,7 @@ test('a session that is cleaned away is told of all the same', { tags: ['extende
   expect((await untilTold(2)).map(({ text }) => text)).toEqual(Array(2).fill('command-true is done: exit code 0'))
 })
 
-test('the configuration counts as it is now; one that is broken harms no work and loses nothing', async () => {
+test('the supervisor reads the current channels; a broken configuration harms no work and loses no notice', async () => {
   await testHome.run('--name', 'before', '--headless', '--', 'true')
   await testHome.ended('before')
   userConfig(testHome, hook())
@@ -176,7 +176,7 @@ test('the configuration counts as it is now; one that is broken harms no work an
   expect(names().sort()).toEqual(['command-first', 'command-second'])
 })
 
-test('a bell rings on the terminal the work was asked for on', async () => {
+test('a bell rings on the terminal on which the user started the session', async () => {
   userConfig(testHome, '[notify.ring]\ntype = "bell"\n')
   const terminal = await Terminal.open(testHome)
   await terminal.enter('oneshot run --name asked -- sleep 0.2')
@@ -197,7 +197,7 @@ test('a bell rings on a terminal that is attached, and writes nothing into any s
   expect(testHome.output(shown).includes(7)).toBe(false)
 })
 
-test('a test says of each channel what became of it, and fails when one does', async () => {
+test('notify test reports the result of each channel, and fails if one channel fails', async () => {
   const bin = binFolder(testHome, {
     tools: ['tmux'],
     scripts: { openclaw: `printf '%s\\n' "$@" >'${testHome.path('said')}'` },
@@ -228,7 +228,9 @@ test('a test says of each channel what became of it, and fails when one does', a
   })
 })
 
-test('a test that works brings what was waiting for the channel at once', { tags: ['extended'] }, async () => {
+test('a successful notify test sends the notices that waited for the channel at once', {
+  tags: ['extended'],
+}, async () => {
   userConfig(testHome, hook())
   server.replies.push(500, 500)
   await testHome.run('--headless', '--', 'true')
@@ -238,7 +240,7 @@ test('a test that works brings what was waiting for the channel at once', { tags
   await waitUntil('it is told', async () => ((await channels())[0]?.pending === 0 ? true : undefined), 8_000)
 })
 
-test('without a channel there is nothing to test, and nothing to list', async () => {
+test('notify tests and lists nothing if no channel is configured', async () => {
   await expectRefusal(testHome, ['notify', 'test'], {
     exit: 3,
     code: 'no-channel',
@@ -249,7 +251,7 @@ test('without a channel there is nothing to test, and nothing to list', async ()
   expect(await channels()).toEqual([])
 })
 
-test('secrets are shown nowhere', async () => {
+test('oneshot shows the secrets of channels nowhere', async () => {
   const token = 'tk_s3cretive'
   const file = userConfig(
     testHome,
@@ -294,14 +296,14 @@ token-env = "NOT_SET"
   expect(database.includes('s3cretive')).toBe(false)
 })
 
-test('the doctor misses the program of a channel', async () => {
+test('doctor reports the missing program of a channel', async () => {
   userConfig(testHome, '[notify.claw]\ntype = "openclaw"\n[notify.own]\ntype = "command"\nrun = "/nowhere/tell"\n')
   const { stdout } = await testHome.oneshot('doctor')
   expect(stdout).toMatch(/warning +notify claw: openclaw is not on PATH/)
   expect(stdout).toMatch(/warning +notify own: \/nowhere\/tell is not on PATH/)
 })
 
-test.each(['start', 'starttls'] as const)('mail goes under TLS when the server has it from the %s', async from => {
+test.each(['start', 'starttls'] as const)('oneshot sends a mail under TLS if the server offers it (%s)', async from => {
   const { key, cert, file } = await certificate()
   const mails = await MailServer.open({ auth: 'PLAIN', tls: { key, cert, from } })
   testHome.defer(() => mails.close())
@@ -316,7 +318,7 @@ test.each(['start', 'starttls'] as const)('mail goes under TLS when the server h
   expect(mails.mails.map(readMail)).toMatchObject([{ subject: 'oneshot: oneshot test' }])
 })
 
-test('a mail server that is not who it says it is gets nothing', async () => {
+test('oneshot sends nothing to a mail server with a false certificate', async () => {
   const { key, cert } = await certificate()
   const mails = await MailServer.open({ auth: 'PLAIN', tls: { key, cert, from: 'starttls' } })
   testHome.defer(() => mails.close())
