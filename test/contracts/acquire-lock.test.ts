@@ -42,7 +42,7 @@ async function isWaiting({ child }: ChildProgram): Promise<void> {
   await waitUntil('it waits', () => fs.existsSync(file) && Number(fs.readFileSync(file, 'latin1')) === child.pid)
 }
 
-test('a supervisor that is busy and does not answer is replaced by none of the many that wait for it', async () => {
+test('no waiting supervisor replaces one that is busy and does not answer', async () => {
   const slow = another('busy')
   expect(await slow.readLine()).toBe('in charge')
   const answers = await many('busy')
@@ -54,7 +54,7 @@ test('a supervisor that is busy and does not answer is replaced by none of the m
   for (const sentence of sentences) expect(answers).toContainEqual(expect.stringContaining(sentence))
 })
 
-test('a supervisor that makes no progress is replaced once, however many wait for it', async () => {
+test('one waiting supervisor replaces one that makes no progress, however many wait', async () => {
   expect(await another('stuck').readLine()).toBe('in charge')
   const answers = await many('busy')
   expect(answers.filter(answer => answer === 'in charge')).toHaveLength(1)
@@ -62,7 +62,7 @@ test('a supervisor that makes no progress is replaced once, however many wait fo
   expect(later.filter(answer => answer === 'in charge')).toEqual([])
 })
 
-test('a supervisor that is suspended is replaced at once, and its successor is not taken for it', async () => {
+test('a waiting supervisor replaces a suspended one at once, and does not take the successor for it', async () => {
   const first = another('busy')
   await first.readLine()
   first.child.kill('SIGSTOP')

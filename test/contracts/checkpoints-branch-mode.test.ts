@@ -18,7 +18,7 @@ function begin(fixture: GitFixture): string {
   return repo
 }
 
-test('everything that changed becomes a commit on the branch, and the index follows', async () => {
+test('branch mode commits every change on the branch, and updates the index', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   for (const hook of ['pre-commit', 'commit-msg', 'post-commit', 'reference-transaction', 'post-index-change']) {
@@ -37,7 +37,7 @@ test('everything that changed becomes a commit on the branch, and the index foll
   fixture.expectIntact(repo)
 })
 
-test('a first commit, of somebody without a name', async () => {
+test('branch mode makes a first commit for a user without a name', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   fixture.git(repo, 'config', '--unset', 'user.name')
@@ -75,7 +75,7 @@ const NOT_NOW: Readonly<Record<string, { begin: (fixture: GitFixture, repo: stri
 }
 
 test.each(Object.entries(NOT_NOW))(
-  '%s: there is a checkpoint and no visible commit',
+  'branch mode makes a checkpoint and no visible commit: %s',
   async (_, { begin: wait, says }) => {
     const fixture = openGitFixture()
     const repo = begin(fixture)
@@ -91,7 +91,7 @@ test.each(Object.entries(NOT_NOW))(
   },
 )
 
-test('nothing is committed when there is nothing to commit', async () => {
+test('branch mode commits nothing if nothing changed', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   fixture.git(repo, 'add', '.')
@@ -103,7 +103,7 @@ test('nothing is committed when there is nothing to commit', async () => {
   expect(readUserState(repo)).toEqual(before)
 })
 
-test('a lock that we have left on the index is taken away, one of somebody else is not', async () => {
+test('branch mode removes its own old lock of the index, and no lock of others', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = fixture.checkpointTarget(repo)
@@ -116,7 +116,7 @@ test('a lock that we have left on the index is taken away, one of somebody else 
   expect(fixture.git(repo, 'log', '-1', '--format=%s')).toBe('WIP: checkpoint 0905\n')
 })
 
-test('killed after HEAD was moved, the index follows the next time, visibly or not', async () => {
+test('branch mode updates the index the next time after a kill that followed the move of HEAD', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = fixture.checkpointTarget(repo)

@@ -27,7 +27,7 @@ async function saveSome(fixture: GitFixture, repo: string, count: number): Promi
 const numbersOf = async (fixture: GitFixture, target: CheckpointTarget): Promise<number[]> =>
   (await fixture.checkpoints().list(target)).map(({ number }) => number)
 
-test('when the newest checkpoint is missing, the one before it is the newest', async () => {
+test('the checkpoint before a missing newest one counts as the newest', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = await saveSome(fixture, repo, 3)
@@ -50,7 +50,7 @@ test('also what is broken can be forgotten, and is in nobody’s way before that
   fixture.git(repo, 'gc', '--quiet')
 })
 
-test('a file that is missing in all checkpoints is saved again, and they stay', async () => {
+test('the checkpointer saves a file again whose object all checkpoints miss, and keeps the checkpoints', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   put(repo, 'notes.txt', 'never committed')
@@ -62,7 +62,9 @@ test('a file that is missing in all checkpoints is saved again, and they stay', 
   fixture.expectIntact(repo)
 })
 
-test('checkpoints whose history was rewritten stay, and can be thinned', { tags: ['extended'] }, async () => {
+test('checkpoints stay after somebody rewrites history, and oneshot can thin them', {
+  tags: ['extended'],
+}, async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = await saveSome(fixture, repo, 25)

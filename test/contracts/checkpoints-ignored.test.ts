@@ -11,7 +11,7 @@ function begin(fixture: GitFixture): string {
   return repo
 }
 
-test('a file that git was told not to look at is saved, also when it was not there at first', async () => {
+test('a checkpoint contains a file that the user told git to skip, even if it was missing at first', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   fixture.git(repo, 'update-index', '--skip-worktree', 'a.txt')
@@ -24,7 +24,7 @@ test('a file that git was told not to look at is saved, also when it was not the
   expect(fixture.git(repo, 'show', `${made.commit}:a.txt`)).toBe('work')
 })
 
-test('what is ignored is not saved, unless somebody has added it by force', async () => {
+test('a checkpoint contains no ignored file unless somebody added it by force', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const checkpoints = fixture.checkpoints()

@@ -79,37 +79,42 @@ const WAYS: Readonly<Record<string, (saver: Saver, root: string) => void>> = {
   },
 }
 
-test.each(Object.entries(WAYS))('killed at any moment, %s: the old or the new checkpoint is there', async (_, end) => {
-  const fixture = openGitFixture()
-  const repo = begin(fixture)
-  const target = fixture.checkpointTarget(repo)
-  const said: string[] = []
-  for (let round = 0; round < KILLS; round++) {
-    const saver = new Saver(fixture, repo, target.sessionId)
-    await waitUntil('it has begun', () => saver.said.length > 0)
-    await nextMoment([
-      repo,
-      `${repo}/.git`,
-      `${repo}/.git/refs/oneshot/demo-work`,
-      path.join(fixture.state, target.sessionId),
-    ])
-    end(saver, fixture.root)
-    await saver.gone()
-    said.push(...saver.said.filter(line => !line.startsWith('trouble')))
-    const checkpoints = fixture.checkpoints()
-    await expectSound(fixture, repo, said, await checkpoints.list(target))
-    put(repo, 'a.txt', `after ${round}`)
-    const visibly = makeCheckpointRequest({ isVisible: true })
-    const begun = Date.now()
-    const next = await savedCheckpoint(checkpoints.save(target, visibly, NEVER))
-    expect(Date.now() - begun, 'at once, or after a lock has become old').toBeLessThan(10_000)
-    said.push(...(await checkpoints.list(target)).slice(said.length).map(({ number, commit }) => `${number} ${commit}`))
-    expect(next.number).toBe(said.length)
-    expect(fs.existsSync(path.join(repo, '.git/index.lock')), 'the user can go on').toBe(false)
-  }
-})
+test.each(Object.entries(WAYS))(
+  'the old or the new checkpoint is there after a kill at any moment, %s',
+  async (_, end) => {
+    const fixture = openGitFixture()
+    const repo = begin(fixture)
+    const target = fixture.checkpointTarget(repo)
+    const said: string[] = []
+    for (let round = 0; round < KILLS; round++) {
+      const saver = new Saver(fixture, repo, target.sessionId)
+      await waitUntil('it has begun', () => saver.said.length > 0)
+      await nextMoment([
+        repo,
+        `${repo}/.git`,
+        `${repo}/.git/refs/oneshot/demo-work`,
+        path.join(fixture.state, target.sessionId),
+      ])
+      end(saver, fixture.root)
+      await saver.gone()
+      said.push(...saver.said.filter(line => !line.startsWith('trouble')))
+      const checkpoints = fixture.checkpoints()
+      await expectSound(fixture, repo, said, await checkpoints.list(target))
+      put(repo, 'a.txt', `after ${round}`)
+      const visibly = makeCheckpointRequest({ isVisible: true })
+      const begun = Date.now()
+      const next = await savedCheckpoint(checkpoints.save(target, visibly, NEVER))
+      expect(Date.now() - begun, 'at once, or after a lock has become old').toBeLessThan(10_000)
+      said.push(
+        ...(await checkpoints.list(target)).slice(said.length).map(({ number, commit }) => `${number} ${commit}`),
+      )
+      expect(next.number).toBe(said.length)
+      expect(fs.existsSync(path.join(repo, '.git/index.lock')), 'the user can go on').toBe(false)
+    }
+  },
+)
 
-test('a lock that a killed git has left on our ref is taken away once it is old', async () => {
+test('the checkpointer removes the lock that a killed git has left on its ref, once the lock is old', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = fixture.checkpointTarget(repo)
@@ -128,7 +133,7 @@ test('a lock that a killed git has left on our ref is taken away once it is old'
   expect(fs.existsSync(lock)).toBe(false)
 })
 
-test('a private index that was cut short is made anew', async () => {
+test('the checkpointer makes a truncated private index anew', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = fixture.checkpointTarget(repo)
@@ -151,7 +156,7 @@ test('a private index that was cut short is made anew', async () => {
   })
 })
 
-test('objects that a collector of garbage took away while they were saved are saved again', async () => {
+test('the checkpointer saves objects again that a garbage collection removed during the save', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = fixture.checkpointTarget(repo)

@@ -23,7 +23,7 @@ function begin(fixture: GitFixture): string {
   return repo
 }
 
-test('a file that is too large is left out with a note, and stays as it was saved while it was not', async () => {
+test('a checkpoint leaves out a file that has become too large with a note, and keeps its last saved version', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const checkpoints = fixture.checkpoints({ maxFileSize: 2048 })
@@ -105,7 +105,7 @@ test.each(
   expect(new Set(made.leftOut).size).toBe(made.leftOut.length)
 })
 
-test('many notes are told briefly', async () => {
+test('a checkpoint shortens many notes', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   for (let n = 0; n < 9; n++) put(repo, `big${n}`, 'x'.repeat(100))
@@ -150,7 +150,7 @@ test('what is left of many files without those that git refuses is not taken for
   })
 })
 
-test('what may not be read is left out, files and whole folders', async ({ skip }) => {
+test('a checkpoint leaves out files and folders that oneshot may not read', async ({ skip }) => {
   if (process.getuid?.() !== 0) skip('only root can become somebody else')
   const fixture = openGitFixture()
   const repo = begin(fixture)
@@ -176,7 +176,7 @@ test('what may not be read is left out, files and whole folders', async ({ skip 
   expect(tree).toBe('a.txt\ninner\nopen/c.txt\n')
 })
 
-test('what is neither a file nor a link is left out', async () => {
+test('a checkpoint leaves out entries that are neither files nor links', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   fs.rmSync(path.join(repo, 'a.txt'))
@@ -196,7 +196,7 @@ function listenAt(file: string): Promise<void> {
   return new Promise(resolve => server.listen(file, resolve))
 }
 
-test('an unmerged file that cannot be saved does not keep the others from it', async () => {
+test('a checkpoint contains the other files if it cannot save an unmerged one', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   fixture.git(repo, 'checkout', '--quiet', '-b', 'other')

@@ -33,7 +33,7 @@ const PLACES: Readonly<Record<string, { build: (fixture: GitFixture) => string; 
 }
 
 test.skipIf(process.getuid?.() !== 0).each(Object.entries(PLACES))(
-  '%s: it says why nothing is saved',
+  'the checkpointer says why it saves nothing: %s',
   async (_, place) => {
     const fixture = openGitFixture()
     const target = fixture.checkpointTarget(place.build(fixture))
@@ -46,7 +46,7 @@ test.skipIf(process.getuid?.() !== 0).each(Object.entries(PLACES))(
   },
 )
 
-test('without git nothing is saved, and with it again it is', async () => {
+test('the checkpointer saves nothing without git, and saves again with it', async () => {
   const fixture = openGitFixture()
   const target = fixture.checkpointTarget(fixture.repository('repo'))
   const env: NodeJS.ProcessEnv = { ...fixture.env, PATH: '/nowhere' }
@@ -58,7 +58,7 @@ test('without git nothing is saved, and with it again it is', async () => {
   expect(await checkpoints.save(target, makeCheckpointRequest(), NEVER)).toMatchObject({ isNew: true })
 })
 
-test('a repository that is replaced by another is saved as what it is', async () => {
+test('the checkpointer saves a repository that replaced another one', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   const checkpoints = fixture.checkpoints()
@@ -74,7 +74,7 @@ test('a repository that is replaced by another is saved as what it is', async ()
   fixture.expectIntact(repo)
 })
 
-test('a session whose folder was removed is still saved, because its repository is there', async () => {
+test('the checkpointer saves a session whose folder is gone, because its repository is there', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   put(repo, 'deep/down/a.txt', 'a')

@@ -58,7 +58,7 @@ const LOSSES: Readonly<Record<string, { put: (repo: string) => void; says: strin
   'a new file': { put: repo => put(repo, 'new.txt', 'new'), says: 'files were changed meanwhile' },
 }
 
-test.each(Object.entries(LOSSES))('%s: nothing is restored, and nothing is touched', async (_, loss) => {
+test.each(Object.entries(LOSSES))('restore refuses and touches nothing: %s', async (_, loss) => {
   const { repo, checkpoints, keeping, first, over } = await begin()
   loss.put(repo)
   const before = [readTree(repo), readUserState(repo)]
@@ -66,7 +66,7 @@ test.each(Object.entries(LOSSES))('%s: nothing is restored, and nothing is touch
   expect([readTree(repo), readUserState(repo)]).toEqual(before)
 })
 
-test('what is ignored and in nobody’s way stays', async () => {
+test('restore keeps ignored files that are in no one’s way', async () => {
   const { repo, checkpoints, keeping, first, over } = await begin()
   put(repo, 'd/own.txt', 'mine')
   expect(await checkpoints.restoreInPlace(keeping, first, over)).toEqual([])
@@ -81,7 +81,7 @@ test('what is ignored and in nobody’s way stays', async () => {
   expect(third.change.files).toBeGreaterThan(0)
 })
 
-test('a branch or a folder that exists is refused, and nothing is left of the try', async () => {
+test('restore refuses a branch or folder that exists, and leaves nothing behind', async () => {
   const { bench: fixture, repo, checkpoints, keeping, first, over } = await begin()
   await checkpoints.restoreToBranch(keeping, first, { branch: 'there', worktree: null })
   await checkpoints.restoreToBranch(keeping, over, { branch: 'taken', worktree: null })
@@ -102,7 +102,7 @@ test('a branch or a folder that exists is refused, and nothing is left of the tr
   expect(fixture.git(repo, 'show', 'there:data')).toBe('data\n')
 })
 
-test('no hook of the repository is ever run by us', async () => {
+test('oneshot runs no hook of the repository', async () => {
   const { bench: fixture, repo, checkpoints, keeping, first, over } = await begin()
   const samples = fs.readdirSync(path.join(repo, '.git/hooks')).map(name => name.replace('.sample', ''))
   const more = [
@@ -186,7 +186,7 @@ forCases(
   },
 )
 
-test('one chain at a time works in a repository, whoever asks', async () => {
+test('only one chain of git commands at a time works in a repository', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   const linked = path.join(fixture.root, 'linked')
@@ -222,7 +222,7 @@ test('one chain at a time works in a repository, whoever asks', async () => {
   expect(fs.existsSync(`${busy}.two`) ? fs.readFileSync(`${busy}.two`, 'utf8') : '').toBe('')
 })
 
-test('a git that has taken too long leaves no lock in the user’s repository', async () => {
+test('a git command that takes too long leaves no lock in the user’s repository', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   put(repo, 'a.txt', 'a')
@@ -241,7 +241,7 @@ test('a git that has taken too long leaves no lock in the user’s repository', 
   expect(fs.readdirSync(path.join(repo, '.git')).filter(name => name.endsWith('.lock'))).toEqual([])
 })
 
-test('a chain ends when it is called off, or has taken too long, and the next one works', async () => {
+test('a chain of git commands ends when somebody aborts it or its time is over, and the next one works', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   put(repo, 'a.txt', 'a')

@@ -5,7 +5,7 @@ import { waitUntil } from '../../testkit/system/wait-until.ts'
 import { NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } from './git-fixture.ts'
 import { readTree, readUserState } from './read-tree.ts'
 
-test('a working tree is saved with its new files and without its ignored ones, and the user notices nothing', async () => {
+test('a checkpoint contains new files and no ignored ones, and the user notices nothing', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   put(repo, 'a.txt', 'one\n')
@@ -83,7 +83,7 @@ test('another record is worth a checkpoint of the same files where it is said to
   expect(await fixture.checkpoints().save(target, told, NEVER)).toEqual({ checkpoint: second, isNew: false })
 })
 
-test('what is written while it is saved, in the same second and at the same length, is saved the next time', async () => {
+test('the next checkpoint contains a change that an agent made during a save, in the same second and at the same length', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   const begun = path.join(fixture.root, 'begun')

@@ -47,7 +47,7 @@ async function shell(script: string): Promise<ProcessId> {
 
 const rows = async (tree: ProcessTree): Promise<number> => (await findProcessTree(tree)).length
 
-test('a process is alive, and dead once it is gone, a zombie included', async () => {
+test('checkLiveness calls a process alive, and dead once it is gone or a zombie', async () => {
   const root = await shell('echo ready; exec sleep 1000')
   expect(checkLiveness(root)).toBe('alive')
   expect(signalProcess(root, 'SIGKILL')).toBe(true)
@@ -56,7 +56,7 @@ test('a process is alive, and dead once it is gone, a zombie included', async ()
   expect(identifyProcess(2 ** 22 + 1)).toBeUndefined()
 })
 
-test('a process that has got the pid of another is not taken for it', async () => {
+test('checkLiveness does not confuse a process with an earlier one of the same pid', async () => {
   const root = await shell('echo ready; exec sleep 1000')
   const other = { ...root, birth: '1' }
   expect(checkLiveness(other)).toBe('dead')
@@ -65,7 +65,7 @@ test('a process that has got the pid of another is not taken for it', async () =
   expect(checkLiveness(root)).toBe('alive')
 })
 
-test('a suspended process is known as such, and is alive', async () => {
+test('a suspended process counts as suspended and alive', async () => {
   const root = await shell('echo ready; exec sleep 1000')
   expect(isSuspended(root.pid)).toBe(false)
   signalProcess(root, 'SIGSTOP')
@@ -74,7 +74,7 @@ test('a suspended process is known as such, and is alive', async () => {
   expect(isSuspended(2 ** 22 + 1)).toBe(false)
 })
 
-test('names with spaces and brackets do not confuse the table', async () => {
+test('process names with spaces and brackets do not confuse the process table', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-odd-'))
   const odd = path.join(folder, 'os-x) R 1 1 (y')
   fs.copyFileSync('/bin/sleep', odd)
@@ -90,7 +90,7 @@ test('names with spaces and brackets do not confuse the table', async () => {
   }
 })
 
-test('a tree is its root, what descends from it, what is in its session, and what carries its marker', async () => {
+test('a process tree contains its root, the descendants, the processes of its session and those with its marker', async () => {
   const root = await shell(
     `env -i sleep 1000 & setsid sleep 1001 & (env -i sleep 1002 &) ; (setsid sleep 1003 &) ; echo ready; wait`,
   )
@@ -101,7 +101,7 @@ test('a tree is its root, what descends from it, what is in its session, and wha
   expect(await rows({ marker, root })).toBe(0)
 })
 
-test('who listens may end by itself, who does not is killed after the grace', async () => {
+test('endProcessTree lets a process end by itself, and kills a deaf one after the grace time', async () => {
   const polite = await shell(`trap 'exit 0' TERM; echo ready; while :; do sleep 0.02; done`)
   await endProcessTree({ marker, root: polite }, { grace: 5_000, limit: 9_000 })
   const deaf = await shell(`trap '' TERM; echo ready; while :; do sleep 0.02; done`)
@@ -111,7 +111,7 @@ test('who listens may end by itself, who does not is killed after the grace', as
   expect([checkLiveness(polite), checkLiveness(deaf)]).toEqual(['dead', 'dead'])
 })
 
-test('what appears while a tree is being ended is ended, too', async () => {
+test('endProcessTree also ends processes that appear meanwhile', async () => {
   const root = await shell(
     `trap 'setsid sleep 1000 & setsid sleep 1001 & exit' TERM; echo ready; while :; do sleep 0.02; done`,
   )
@@ -119,19 +119,19 @@ test('what appears while a tree is being ended is ended, too', async () => {
   expect(await rows({ marker, root: null })).toBe(0)
 })
 
-test('what cannot be ended is named, in the time that was given', async () => {
+test('endProcessTree names the processes that it cannot end within the given time', async () => {
   const { pid } = await shell('echo ready; exec sleep 1000')
   await expect(endProcessTree({ marker, root: null }, { grace: 60_000, limit: -1 })).rejects.toThrow(
     `${pid} cannot be ended`,
   )
 })
 
-test('Ctrl-C would reach the group of a program without a terminal', async () => {
+test('findInterruptGroup returns the group of a program without a terminal', async () => {
   const root = await shell('echo ready; exec sleep 1000')
   expect(findInterruptGroup(root.pid)).toBe(root.pid)
 })
 
-test('children are found below every root, once', () => {
+test('selectTree finds the children below every root once', () => {
   const row = (pid: number, parent: number) => ({ pid, parent, birth: 'b', session: 0, marker: null })
   const table = [row(1, 0), row(2, 1), row(3, 2), row(4, 1), row(5, 9), row(6, 5)]
   expect(selectTree(table, ({ pid }) => pid === 2 || pid === 3 || pid === 5).map(({ pid }) => pid)).toEqual([

@@ -44,7 +44,7 @@ function files(): string[] {
   return fs.readdirSync(temp.home.root).filter(name => name.startsWith('oneshot.db'))
 }
 
-test('a sound database is opened as it is', async () => {
+test('the store opens a sound database as it is', async () => {
   const sessions = await leaveTwo()
   const store = open()
   expect(store.all()).toEqual([...sessions].reverse())
@@ -77,7 +77,7 @@ test.each<[string, () => void]>([
   store.close()
 })
 
-test('a database that is gone, because we were killed while rebuilding it, is rebuilt', async () => {
+test('the store rebuilds a database that a killed rebuild has left missing', async () => {
   const sessions = await leaveTwo()
   fs.rmSync(temp.home.database)
   const store = open()
@@ -93,7 +93,7 @@ test('a database that is gone, because we were killed while rebuilding it, is re
   store.close()
 })
 
-test('a copy that cannot be read keeps nobody else’s session from being rebuilt', async () => {
+test('the store rebuilds the other sessions if it cannot read one copy', async () => {
   const [, second] = await leaveTwo()
   fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
   fs.writeFileSync(sessionFolder(temp.home, 'aaaaaaaaaa').mirror, '{"spec": {')
@@ -102,14 +102,14 @@ test('a copy that cannot be read keeps nobody else’s session from being rebuil
   store.close()
 })
 
-test('a database of a later version is refused, not moved aside', async () => {
+test('the store refuses a database of a later version, and does not move it aside', async () => {
   await leaveTwo()
   setVersion(999)
   expect(open).toThrow(/version 999/)
   expect(files().some(name => name.includes('corrupt'))).toBe(false)
 })
 
-test('reading needs no supervisor, and a database that cannot be read is answered from the copies', async () => {
+test('a reader needs no supervisor, and uses the copies if it cannot read the database', async () => {
   const sessions = await leaveTwo()
   const newest = [...sessions].reverse()
   expect(readStoredSessions(temp.home)).toEqual(newest)
@@ -127,7 +127,7 @@ test('reading needs no supervisor, and a database that cannot be read is answere
   expect(readEvents(temp.home, 'aaaaaaaaaa')).toEqual([])
 })
 
-test('looking a thousand times leaves no files open', async () => {
+test('a thousand reads leave no file open', async () => {
   await leaveTwo()
   readStoredSessions(temp.home)
   const before = fs.readdirSync('/proc/self/fd').length

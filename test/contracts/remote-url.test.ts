@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { remoteUrl } from '../../src/world/git/checkpoint/remote/remote-url.ts'
 import { openGitFixture, put } from './git-fixture.ts'
 
-test('where a remote is can be told without git, from any of its worktrees', () => {
+test('oneshot finds the address of a remote without git, from any worktree', () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   put(repo, 'a', 'a')

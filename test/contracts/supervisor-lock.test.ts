@@ -29,7 +29,7 @@ function another(how = 'take'): ChildProgram {
   return companion
 }
 
-test('a second supervisor is refused, and a third gets the lock when the first was killed', async () => {
+test('the lock refuses a second supervisor, and a third one gets it after the kill of the first', async () => {
   const first = another()
   expect(await first.readLine()).toBe('held')
   expect(await another().readLine()).toBe('refused')
@@ -37,13 +37,13 @@ test('a second supervisor is refused, and a third gets the lock when the first w
   expect(await another().readLine()).toBe('held')
 })
 
-test('of many that start at once, exactly one is in charge', async () => {
+test('exactly one of many supervisors that start at once gets the lock', async () => {
   const all = await Promise.all(Array.from({ length: 6 }, () => another().readLine()))
   const one: Answer[] = ['held', 'refused', 'refused', 'refused', 'refused', 'refused']
   expect(all.sort()).toEqual(one)
 })
 
-test('the lock of one that is suspended can be seized, and stays with who seized it', async () => {
+test('a supervisor can seize the lock of a suspended one, and keeps it', async () => {
   const first = another()
   await first.readLine()
   first.child.kill('SIGSTOP')

@@ -32,7 +32,7 @@ it('tmux gets every word as it is, whatever is in it', async () => {
   }
 })
 
-it('a look at a server that is gone does not start one', async () => {
+it('a query to a tmux server that is gone does not start one', async () => {
   const { code, stderr } = await runTmux({ program: 'tmux', socket: path.join(folder, 'sock') }, ['list-sessions'], {})
   expect(code).toBe(1)
   expect(stderr).toMatch(/no server running|error connecting/)

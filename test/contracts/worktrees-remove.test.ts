@@ -79,7 +79,7 @@ test.each(Object.entries(LOSSES))('a worktree stays with %s in it', async (name,
   expect(fs.existsSync(path.join(one.path, '.git'))).toBe(true)
 })
 
-test('a worktree goes with its branch when all of it is elsewhere; what is ignored does not count', async () => {
+test('remove deletes a worktree and its branch if all its work is elsewhere; ignored files do not count', async () => {
   const { repo, shop: worktrees, bench, commit, git, root } = openWorktreesFixture()
   git(repo, 'worktree', 'add', '--quiet', path.join(root, 'theirs'))
   fs.renameSync(path.join(root, 'theirs'), path.join(root, 'on-a-stick'))
@@ -96,7 +96,7 @@ test('a worktree goes with its branch when all of it is elsewhere; what is ignor
   expect(await worktrees.remove(repo, all, all.branch)).toMatchObject({ kind: 'kept' })
 })
 
-test('a branch that is checked out elsewhere stays', async () => {
+test('remove keeps a branch that is checked out elsewhere', async () => {
   const { repo, shop: worktrees, bench, git, root } = openWorktreesFixture()
   const one = bench('one')
   await worktrees.open(repo, one, 'main')
@@ -107,7 +107,7 @@ test('a branch that is checked out elsewhere stays', async () => {
   })
 })
 
-test('a removal that was cut short is finished', async () => {
+test('the next remove finishes an interrupted one', async () => {
   const { repo, shop: worktrees, bench, git } = openWorktreesFixture()
   const one = bench('one')
   await worktrees.open(repo, one, 'main')

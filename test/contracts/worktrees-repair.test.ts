@@ -47,7 +47,7 @@ test.each(Object.entries(DAMAGES))('a worktree is whole again after an agent %s'
   expect(userState()).toEqual(before)
 })
 
-test('a folder in which an agent made a repository of its own is refused, and left as it is', async () => {
+test('oneshot refuses a folder in which an agent made its own repository, and leaves it as it is', async () => {
   const { repo, shop: worktrees, bench, git } = openWorktreesFixture()
   const one = bench('one')
   await worktrees.open(repo, one, 'main')
