@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { gfmTaskListItemFromMarkdown } from 'mdast-util-gfm-task-list-item'
 import { gfmTaskListItem } from 'micromark-extension-gfm-task-list-item'
