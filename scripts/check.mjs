@@ -1,4 +1,4 @@
-// Runs the checks that each commit needs: format, lint, types, walls, unused code, unit tests and scenarios.
+// Runs the checks that each commit needs: format, types, purity, lint, walls, unused code, unit tests and scenarios.
 import { install, report, runSteps, STATIC_STEPS, vitest } from './steps.mjs'
 
 install()

@@ -12,6 +12,7 @@ const CHAOS = [process.execPath, path.join(root, 'scripts', 'chaos.mjs'), '--see
 const STEPS = {
   format: [bin('biome'), 'format', '--log-level=error', '.'],
   types: [bin('tsc'), '-p', '.'],
+  purity: [bin('tsc'), '-p', 'tsconfig.pure.json'],
   lint: [bin('oxlint'), '--type-aware', '--deny-warnings', '--quiet', 'src', 'test', 'bench', 'testkit'],
   walls: [bin('depcruise'), '--config', '.dependency-cruiser.cjs', 'src', 'test', 'testkit'],
   unused: [bin('knip'), '--no-progress'],
@@ -22,7 +23,7 @@ const STEPS = {
 }
 
 /** Checks that read the sources and run nothing. */
-export const STATIC_STEPS = ['format', 'types', 'lint', 'walls', 'unused']
+export const STATIC_STEPS = ['format', 'types', 'purity', 'lint', 'walls', 'unused']
 
 /** The tag of the cases that `npm run test:all` runs and `npm test` leaves out. */
 const EXTENDED = 'extended'

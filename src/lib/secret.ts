@@ -1,6 +1,7 @@
-import { inspect } from 'node:util'
-
 export const HIDDEN = '‹hidden›'
+
+/** The method that Node calls to print a value. */
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 /** A value that must not be shown: every way to print it prints a placeholder. */
 export class Secret {
@@ -23,7 +24,7 @@ export class Secret {
     return HIDDEN
   }
 
-  [inspect.custom](): string {
+  [INSPECT](): string {
     return HIDDEN
   }
 }

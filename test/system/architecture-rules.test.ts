@@ -5,10 +5,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { run } from '../../src/os/run.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const CONFIGS = ['.dependency-cruiser.cjs', '.oxlintrc.json', 'package.json', 'tsconfig.json']
+const CONFIGS = ['.dependency-cruiser.cjs', '.oxlintrc.json', 'package.json', 'tsconfig.json', 'tsconfig.pure.json']
 
 /** The checks as scripts/steps.mjs runs them, on the sources alone. */
 const walls = ['depcruise', '--config', '.dependency-cruiser.cjs', 'src']
+const purity = ['tsc', '-p', 'tsconfig.pure.json']
 const lint = ['oxlint', '--type-aware', '--deny-warnings', '--quiet', 'src']
 
 /** Modules of the rooms that the planted files import. */
@@ -27,6 +28,7 @@ beforeEach(() => {
   tree = fs.mkdtempSync(path.join(os.tmpdir(), 'os-walls-'))
   for (const name of CONFIGS) fs.copyFileSync(path.join(root, name), path.join(tree, name))
   for (const [file, text] of Object.entries(MODULES)) plant(file, text)
+  plant('scripts/pure-globals.d.ts', fs.readFileSync(path.join(root, 'scripts/pure-globals.d.ts'), 'utf8'))
   fs.symlinkSync(path.join(root, 'node_modules'), path.join(tree, 'node_modules'))
 })
 afterEach(() => fs.rmSync(tree, { recursive: true, force: true }))
@@ -44,7 +46,7 @@ async function check([tool = '', ...args]: readonly string[]): Promise<{ code: n
 
 it('the checks run here are those of npm run check', () => {
   const steps = fs.readFileSync(path.join(root, 'scripts/steps.mjs'), 'utf8')
-  for (const [tool, ...args] of [walls, lint]) {
+  for (const [tool, ...args] of [walls, purity, lint]) {
     const words = args.map(word => `'${word}'`).join(', ')
     expect(steps).toContain(`[bin('${tool}'), ${words}`)
   }
@@ -72,6 +74,26 @@ it('an import through a wall, from tests, or of the outside into core is found b
     /no-cycles: src\/lib\/planted-(one|two)\.ts → /,
   ]) {
     expect(named).toContainEqual(expect.stringMatching(violation))
+  }
+})
+
+it('the compiler finds every use of the outside in a pure room', async () => {
+  expect(await check(purity)).toEqual({ code: 0, output: '' })
+  plant('src/core/planted-random.ts', 'export const planted = (): string => crypto.randomUUID()\n')
+  plant('src/core/planted-microtask.ts', 'export const planted = (): void => queueMicrotask(() => undefined)\n')
+  plant('src/ports/planted-stream.ts', "import type { Readable } from 'node:stream'\nexport type Planted = Readable\n")
+  plant('src/lib/planted-timer.ts', 'export const planted = (): unknown => setImmediate(() => undefined)\n')
+  plant('src/api/contract/planted-pid.ts', 'export const planted = (): number => process.pid\n')
+  const { code, output } = await check(purity)
+  expect(code).not.toBe(0)
+  for (const file of [
+    'core/planted-random',
+    'core/planted-microtask',
+    'ports/planted-stream',
+    'lib/planted-timer',
+    'api/contract/planted-pid',
+  ]) {
+    expect(output).toContain(`src/${file}.ts`)
   }
 })
 

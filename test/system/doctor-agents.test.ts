@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { AGENT_PROGRAMS } from '../../src/api/contract/agent-kinds.ts'
+import { AGENT_PROGRAMS, installCommand } from '../../src/api/contract/agent-kinds.ts'
 import { binFolder } from './bin-folder.ts'
 import { TestHome } from './test-home.ts'
 
@@ -52,8 +52,10 @@ it('knows which are too old, and which newer than any that was tried', async () 
 
 it('tells how to get one that is missing; that it is missing is a failure only for the chosen one', async () => {
   const found = await findings({})
-  for (const { kind, install } of AGENT_PROGRAMS)
-    expect(found.get(`agent ${kind}`)).toMatchObject({ status: 'note', message: 'not installed', hint: install })
+  for (const agent of AGENT_PROGRAMS) {
+    const hint = installCommand(agent, process.versions.node)
+    expect(found.get(`agent ${agent.kind}`)).toMatchObject({ status: 'note', message: 'not installed', hint })
+  }
   expect(found.get('agents')).toMatchObject({ status: 'warning' })
   const chosen = await findings({}, { ONESHOT_AGENT: 'gemini' })
   expect(chosen.get('agent gemini')).toMatchObject({ status: 'failure', hint: 'npm install -g @google/gemini-cli' })

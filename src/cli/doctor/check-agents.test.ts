@@ -4,7 +4,7 @@ import { checkVersion } from './check-agents.ts'
 const agent = {
   kind: 'claude',
   program: 'claude',
-  install: 'npm install -g it',
+  npmPackage: 'it',
   login: 'claude auth login',
   tried: ['2.1.197', '2.1.325'],
 }

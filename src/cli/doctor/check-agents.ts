@@ -1,4 +1,4 @@
-import { AGENT_PROGRAMS, type AgentProgram } from '../../api/contract/agent-kinds.ts'
+import { AGENT_PROGRAMS, type AgentProgram, installCommand } from '../../api/contract/agent-kinds.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { type UnknownOutput, countUnknownOutput } from '../../views/sessions.ts'
 import type { Home } from '../../state/home.ts'
@@ -42,8 +42,14 @@ async function checkAgent(
   if (file === undefined) {
     const isChosen = context.agent === agent.kind
     return isChosen
-      ? [failure(check, `it is the agent you chose, and ${agent.program} is not on PATH`, agent.install)]
-      : [note(check, 'not installed', agent.install)]
+      ? [
+          failure(
+            check,
+            `it is the agent you chose, and ${agent.program} is not on PATH`,
+            installCommand(agent, process.versions.node),
+          ),
+        ]
+      : [note(check, 'not installed', installCommand(agent, process.versions.node))]
   }
   const output = await readVersionLine(file, '--version', env)
   const version = extractVersion(output)
@@ -57,13 +63,17 @@ async function checkAgent(
 
 /** Exported for its test. */
 export function checkVersion(agent: AgentProgram, version: string | undefined, found: string): Finding {
-  const { kind, install, login, tried } = agent
+  const { kind, login, tried } = agent
   const check = `agent ${kind}`
   const [oldest, newest] = [tried[0], tried.at(-1)]
   const loginHint = `to log in: ${login}`
   if (version === undefined || oldest === undefined || newest === undefined) return ok(check, `${found}; ${loginHint}`)
   if (compareVersions(version, oldest) < 0)
-    return warning(check, `${found} is too old: ${oldest} is the oldest that was tried`, install)
+    return warning(
+      check,
+      `${found} is too old: ${oldest} is the oldest that was tried`,
+      installCommand(agent, process.versions.node),
+    )
   const age = compareVersions(version, newest) > 0 ? ` (newer than ${newest}, the newest that was tried)` : ''
   return ok(check, `${found}${age}; ${loginHint}`)
 }

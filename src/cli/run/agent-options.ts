@@ -4,7 +4,7 @@ import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { Option } from '../args/command.ts'
 import { OPTIONS } from '../args/options.ts'
-import { AGENT_KINDS, AGENT_PROGRAMS } from '../../api/contract/agent-kinds.ts'
+import { AGENT_KINDS, AGENT_PROGRAMS, installCommand } from '../../api/contract/agent-kinds.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import type { Refusal } from '../../lib/errors.ts'
 
@@ -85,7 +85,7 @@ export function unknownAgent(agent: string): Refusal {
 
 function noAgent(): Refusal {
   const programs = AGENT_PROGRAMS.map(known => known.program).join(', ')
-  const installs = AGENT_PROGRAMS.map(known => `  ${known.install}`).join('\n')
+  const installs = AGENT_PROGRAMS.map(known => `  ${installCommand(known, process.versions.node)}`).join('\n')
   return refusal(
     'agent-missing',
     `no agent was found on PATH (looked for ${programs})`,

@@ -1,5 +1,5 @@
 import { type Session, isIdle } from '../../core/session/session.ts'
-import type { DutyCycle } from '../../lib/duty-cycle.ts'
+import type { DutyCycle } from '../../os/duty-cycle.ts'
 import type { Agent } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'

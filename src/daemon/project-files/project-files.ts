@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Event } from '../../core/session/events.ts'
 import type { Session } from '../../core/session/session.ts'
-import { DutyCycle } from '../../lib/duty-cycle.ts'
+import { DutyCycle } from '../../os/duty-cycle.ts'
 import type { Duration } from '../../lib/time.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { Superseded } from '../../ports/store.ts'

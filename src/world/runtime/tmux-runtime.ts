@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import type { ProcessIdentity } from '../../core/session/session.ts'
-import { throttle } from '../../lib/throttle.ts'
+import { throttle } from '../../os/throttle.ts'
 import type { Instant } from '../../lib/time.ts'
 import type {
   AttemptRef,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { KeyedMutex } from './keyed-mutex.ts'
+import { KeyedMutex } from '../lib/keyed-mutex.ts'
 
 /** Runs one action at a time, and rests after each for a multiple of its duration, so that others can work as well. */
 export class DutyCycle {
