@@ -31,20 +31,11 @@ export class DecisionCommitter {
     return () => this.#listeners.delete(listener)
   }
 
-  /**
-   * Decides on these signals, then on the signals that `leadsTo` derives from that decision, and records both together.
-   * Returns false when nothing changed.
-   */
-  decideAndCommit(
-    id: string,
-    signals: readonly Signal[],
-    read?: ReadOutput,
-    leadsTo: (decided: Decision) => readonly Signal[] = () => [],
-  ): boolean {
+  /** Decides on these signals in order, and records the result in one step. Returns false when nothing changed. */
+  decideAndCommit(id: string, signals: readonly Signal[], read?: ReadOutput): boolean {
     const before = this.#context.store.load(id)
     if (before === undefined) return false
-    const decided = this.#applySignals(makeDecision(before, []), signals)
-    const total = this.#applySignals(decided, leadsTo(decided))
+    const total = this.#decideAll(before, signals)
     const isUnread = read === undefined || read.output === before.bookmark.output
     if (isUnchanged(total, before) && isUnread) return false
     // The engine reads a new attempt's output from its start, so only the attempt that it has read keeps the new
@@ -56,11 +47,14 @@ export class DecisionCommitter {
     return true
   }
 
-  #applySignals(decided: Decision, signals: readonly Signal[]): Decision {
-    return signals.reduce((total, signal) => {
-      const { session, events, effects } = decide(total.session, signal, this.#context.timings)
-      return makeDecision(session, [...total.events, ...events], [...total.effects, ...effects])
-    }, decided)
+  #decideAll(before: Session, signals: readonly Signal[]): Decision {
+    return signals.reduce(
+      (total, signal) => {
+        const { session, events, effects } = decide(total.session, signal, this.#context.timings)
+        return makeDecision(session, [...total.events, ...events], [...total.effects, ...effects])
+      },
+      makeDecision(before, []),
+    )
   }
 
   /** Drops a checkpoint request if the session's folder is not in a repository. */

@@ -4,13 +4,14 @@ import { isThreadId } from '../core/session/conversation.ts'
 import { formatBytes } from '../lib/bytes.ts'
 import { headAndTail } from '../lib/text/lines.ts'
 import { splitCompleteLines } from '../lib/text/lines.ts'
+import { Trouble } from '../lib/errors.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import type { Agent, Observation, ParsedLine } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AttemptRef, AttemptRunner, AttemptState, Runtime } from '../ports/runtime.ts'
 import { attemptRef } from '../ports/runtime.ts'
 import { requestedIn } from './stored-requests.ts'
-import { type ThreadContext, checkRunningThread } from './thread-lookup.ts'
+import { type ThreadContext, checkFinalThread, checkRunningThread } from './thread-lookup.ts'
 import { UnfinishedLines } from './unfinished-lines.ts'
 
 /** Bytes of output that one step parses at most, so that a verbose agent does not delay the other sessions. */
@@ -77,7 +78,10 @@ export function observeAttempt(
     if (death?.type === 'process.died') signals.push(...explainExit(session, death.exit, context, at))
     // A command stores its request before it ends the program, so that we find the request after the death.
     if (death !== null) signals.push(...requestedIn(runtime, ref, at))
-    if (death !== null) signals.push({ at, attempt, chance: clock.random(), ...markReboot(session, death, context) })
+    if (death !== null) {
+      const emptyTree = state.isTreeEmpty ? observeEmptyTree(session, context, at) : {}
+      signals.push({ at, attempt, chance: clock.random(), ...markReboot(session, death, context), ...emptyTree })
+    }
   }
   const { text, output, memory, hasMore } = readOutcome
   const isAdopted = state.shim === 'dead' && state.process === 'alive'
@@ -120,13 +124,13 @@ function isLaunchOverdue(
 }
 
 type Death =
-  | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit' | 'seenAt' | 'isAlone' | 'memory'>
+  | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit' | 'seenAt' | 'memory' | 'emptyTree'>
   | Pick<Extract<Signal, { type: 'launch.failed' }>, 'type' | 'reason'>
 
 function findDeath(state: AttemptState, isOverdue: boolean): Death | null {
   if (state.exit !== null) {
-    const { exit, isTreeEmpty: isAlone, memory } = state
-    return { type: 'process.died', exit, isAlone, ...(memory !== null && { memory }) }
+    const { exit, memory } = state
+    return { type: 'process.died', exit, ...(memory !== null && { memory }) }
   }
   if (state.refusal !== null) return { type: 'launch.failed', reason: state.refusal }
   if (!state.isClaimed && state.openedAt !== null && isOverdue)
@@ -164,6 +168,26 @@ function explainExit(
 function findLostProcess({ life }: Session, state: AttemptState, runtime: AttemptRunner): Death | null {
   const isLost = life !== null && state.life === null && state.shim !== 'alive' && !runtime.isProcessAlive(life)
   return isLost ? { type: 'process.died', exit: { kind: 'vanished', evidence: `pid ${life.pid} is gone` } } : null
+}
+
+/**
+ * Reports that the attempt left no process behind, with the final record of its thread. If the record cannot be read
+ * now, a sweep comes first, and the engine reads the record after it. The record matters to a restart, not to an agent
+ * that has ended its turn.
+ */
+function observeEmptyTree(
+  session: Session,
+  context: ThreadContext,
+  at: Instant,
+): Pick<Extract<Signal, { type: 'process.died' }>, 'emptyTree'> {
+  if (session.lastWord?.ok === true) return {}
+  try {
+    const [survey] = checkFinalThread(session, context, at)
+    return { emptyTree: { survey: survey ?? null } }
+  } catch (cause) {
+    if (cause instanceof Trouble) return {}
+    throw cause
+  }
 }
 
 /** Attributes a death without a record to a restart of the machine, if the machine has restarted since. */

@@ -1,8 +1,7 @@
 import type { Session } from '../core/session/session.ts'
 import type { Signal } from '../core/session/signals.ts'
-import type { Decision } from '../core/session/decision.ts'
-import type { Duration, Instant } from '../lib/time.ts'
-import { invariant, Trouble } from '../lib/errors.ts'
+import type { Duration } from '../lib/time.ts'
+import { invariant } from '../lib/errors.ts'
 import type { Agent } from '../ports/agent.ts'
 import { attemptRef } from '../ports/runtime.ts'
 import { observeAttempt } from './observe.ts'
@@ -57,32 +56,11 @@ export class SessionRunner {
       awaited: this.#awaitedFor(session),
       unfinished: this.#unfinished,
     })
-    const death = observed.signals.find(signal => signal.type === 'process.died' && signal.isAlone)
-    const leadsTo = (decided: Decision): Signal[] =>
-      death === undefined ? [] : this.#signalsForEmptyTree(decided, death.at)
-    const isNews = this.#committer.decideAndCommit(id, observed.signals, observed, leadsTo)
+    const isNews = this.#committer.decideAndCommit(id, observed.signals, observed)
     if (observed.signals.length > 0) this.#clearMailbox(id, session.attempt)
     if (!observed.isAwaited) this.#awaitedPanes.delete(id)
     if (observed.isAdopted || observed.isAwaited) this.#observeLater(id)
     return isNews
-  }
-
-  /**
-   * Ends an attempt that left no process behind and needs no sweep. If the runner cannot read the agent's record now,
-   * it reads the record after a sweep, which the due timer requests.
-   */
-  #signalsForEmptyTree({ session, effects }: Decision, at: Instant): Signal[] {
-    if (session.phase.name !== 'stopping' || effects.some(effect => effect.type === 'sweep')) return []
-    const { attempt } = session
-    try {
-      return [
-        ...checkFinalThread(session, this.sessionContext(session), at),
-        { at, type: 'tree.gone', attempt, isUnswept: true },
-      ]
-    } catch (cause) {
-      if (cause instanceof Trouble) return []
-      throw cause
-    }
   }
 
   /** Returns the time spent waiting for the attempt's pane. Each supervisor counts from zero. */

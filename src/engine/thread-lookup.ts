@@ -1,5 +1,5 @@
 import type { Session } from '../core/session/session.ts'
-import type { Signal } from '../core/session/signals.ts'
+import type { SignalOf } from '../core/session/signals.ts'
 import { nameUuid } from '../lib/name-uuid.ts'
 import type { Instant } from '../lib/time.ts'
 import { Trouble } from '../lib/errors.ts'
@@ -11,6 +11,8 @@ import { attemptRef } from '../ports/runtime.ts'
 export function threadTag({ spec, thread }: Session): string {
   return nameUuid(`${spec.id}/${thread.number}`)
 }
+
+type SurveySignal = SignalOf<'thread.surveyed'>
 
 /** The ports that a thread lookup needs. */
 export interface ThreadContext {
@@ -62,7 +64,7 @@ export function threadWrittenAt(session: Session, context: ThreadContext): Insta
  * Checks the record while the agent is running. An unreadable record delays nothing, because `checkFinalThread` reads
  * it again at the end.
  */
-export function checkRunningThread(session: Session, context: ThreadContext, at: Instant): Signal[] {
+export function checkRunningThread(session: Session, context: ThreadContext, at: Instant): SurveySignal[] {
   return ignoreTrouble(() => checkThread(session, context, { at, isFinal: false }), [])
 }
 
@@ -70,9 +72,9 @@ export function checkRunningThread(session: Session, context: ThreadContext, at:
  * Checks the record when nobody writes to it any more. An unreadable record delays a restart as long as a retry may
  * help; it never delays an end.
  */
-export function checkFinalThread(session: Session, context: ThreadContext, at: Instant): Signal[] {
+export function checkFinalThread(session: Session, context: ThreadContext, at: Instant): SurveySignal[] {
   const isOver = session.phase.name === 'stopping' && session.phase.next.kind === 'end'
-  const look = (): Signal[] => checkThread(session, context, { at, isFinal: true })
+  const look = (): SurveySignal[] => checkThread(session, context, { at, isFinal: true })
   return ignoreTrouble(look, [], trouble => isOver || !trouble.mayHelpToRetry)
 }
 
@@ -97,7 +99,11 @@ function ignoreTrouble<T>(look: () => T, otherwise: T, isBearable: (trouble: Tro
 }
 
 /** Compares the agent's own record with this attempt's input; returns nothing without a record. */
-function checkThread(session: Session, context: ThreadContext, options: { at: Instant; isFinal: boolean }): Signal[] {
+function checkThread(
+  session: Session,
+  context: ThreadContext,
+  options: { at: Instant; isFinal: boolean },
+): SurveySignal[] {
   const { attempt, thread } = session
   if (context.agent.findThread === undefined) return thread.id === null ? [] : [assumeRead(session, options)]
   const record = findThread(session, context)
@@ -124,7 +130,7 @@ function turnInputOf(session: Session, runtime: Runtime): string {
 }
 
 /** Assumes that an agent whose record we cannot read has received its input once it reports its thread. */
-function assumeRead({ attempt, thread }: Session, options: { at: Instant; isFinal: boolean }): Signal {
+function assumeRead({ attempt, thread }: Session, options: { at: Instant; isFinal: boolean }): SurveySignal {
   const messages = thread.heard + 1
   return { ...options, type: 'thread.surveyed', attempt, thread: thread.id ?? '', messages, hasErrand: true }
 }

@@ -149,9 +149,10 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
     case 'thread.surveyed':
       return fc.boolean().chain(is => one({ thread: 't-1', messages: 1, hasErrand: is, isFinal: is }))
     case 'process.died':
-      return fc.tuple(exits, fc.boolean()).chain(([exit, isAlone]) => one({ exit, chance, isAlone }))
+      return fc
+        .tuple(exits, fc.boolean())
+        .chain(([exit, is]) => one({ exit, chance, ...(is && { emptyTree: NO_SURVEY }) }))
     case 'tree.gone':
-      return fc.boolean().chain(isUnswept => one({ isUnswept }))
     case 'work.shown':
       return fc.constantFrom(...SHOWN).chain(shown => one({ shown }))
     case 'agent.answered':
@@ -218,6 +219,8 @@ export const randomChoices: fc.Arbitrary<RandomChoice> = fc.record({
   thread: fc.constantFrom('t-1', 't-2'),
 })
 
+const NO_SURVEY = { survey: null }
+
 export function signalFrom(choice: RandomChoice, at: number, session: Session): Signal {
   if (choice.type === 'next') {
     const isResting = session.phase.name === 'resting'
@@ -253,7 +256,7 @@ export function signalFrom(choice: RandomChoice, at: number, session: Session): 
     evidence: 'no sign of life',
     shown: SHOWN[has ? 0 : 1] as InspectedWork,
   }
-  const left = { isAlone: has, isUnswept: has }
+  const left = has ? { emptyTree: NO_SURVEY } : {}
   return { at, attempt: session.attempt + choice.offset, type, ...fields, ...survey, ...left }
 }
 

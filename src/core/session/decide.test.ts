@@ -12,17 +12,19 @@ import {
 } from '../../../testkit/core/arbitrary.ts'
 import { createSession } from './create.ts'
 import { decide } from './decide.ts'
+import type { Event } from './events.ts'
 import type { Effect } from './decision.ts'
 import { NO_WORK } from '../../../testkit/in-memory/work-inspector.ts'
 import { needsVerification } from './reactions/finish.ts'
 import { DEFAULT_TIMINGS } from './defaults.ts'
 import { sessionDueAt, type PhaseName, type Session, type Spec } from './session.ts'
-import { SIGNAL_TYPES, type Signal } from './signals.ts'
+import { SIGNAL_TYPES, type Signal, type SignalOf } from './signals.ts'
 
 interface Moment {
   readonly signal: Signal
   readonly before: Session
   readonly session: Session
+  readonly events: readonly Event[]
   readonly effects: readonly Effect[]
 }
 
@@ -37,7 +39,7 @@ function live(spec: Spec, history: readonly RandomChoice[]): Moment[] {
     at = signal.at
     const step = decide(before, signal, DEFAULT_TIMINGS)
     session = step.session
-    return { signal, before, session, effects: step.effects }
+    return { ...step, signal, before }
   })
 }
 
@@ -71,7 +73,8 @@ test('decide launches each attempt once, and only when nothing of the previous o
     let launched = 1
     const gone = new Set<number>()
     for (const { signal, effects } of moments) {
-      if (signal.type === 'tree.gone') gone.add(signal.attempt)
+      const isEmpty = signal.type === 'process.died' && signal.emptyTree !== undefined
+      if (signal.type === 'tree.gone' || isEmpty) gone.add(signal.attempt)
       for (const effect of effects.filter(effect => effect.type === 'launch')) {
         expect(effect.attempt).toBe(++launched)
         expect(gone).toContain(launched - 1)
@@ -261,7 +264,7 @@ test('a session answers an alarm that rang: it is not due again at the same mome
 test('effects target the current attempt, except the sweep of an attempt that ended by itself, which comes last', () => {
   forAnyHistory(moments => {
     for (const { signal, before, session, effects } of moments) {
-      const isUnswept = signal.type === 'tree.gone' && signal.isUnswept && effects.length > 0
+      const isUnswept = signal.type === 'process.died' && session.attempt > before.attempt
       const current = isUnswept ? effects.slice(0, -1) : effects
       for (const effect of current) if ('attempt' in effect) expect(effect.attempt).toBe(session.attempt)
       if (isUnswept) expect(effects.at(-1)).toEqual({ type: 'sweep', attempt: before.attempt })
@@ -274,7 +277,16 @@ test('an attempt that left nothing behind leads to the same state as a swept one
   fc.assert(
     fc.property(specs, histories, randomChoices, (spec, history, choice) => {
       const before = live(spec, history).at(-1)?.session ?? createSession(spec, { hasPrompt: true }).session
-      const signal = { ...signalFrom({ ...choice, type: 'process.died', offset: 0 }, NOW * 2, before), isAlone: false }
+      const died = signalFrom({ ...choice, type: 'process.died', offset: 0, has: false }, NOW * 2, before)
+      const signal = died as SignalOf<'process.died'>
+      const survey = { thread: choice.thread, messages: before.thread.heard + 1, hasErrand: choice.has }
+      const surveyed: Signal = {
+        ...survey,
+        at: signal.at,
+        type: 'thread.surveyed',
+        attempt: before.attempt,
+        isFinal: true,
+      }
       const gone: Signal = { at: signal.at, type: 'tree.gone', attempt: before.attempt }
       const ends = (...signals: Signal[]): { session: Session; launches: number; sweeps: number } => {
         let session = before
@@ -287,12 +299,12 @@ test('an attempt that left nothing behind leads to the same state as a swept one
         const count = (type: Effect['type']): number => effects.filter(effect => effect.type === type).length
         return { session, launches: count('launch'), sweeps: count('sweep') }
       }
-      const unswept = decide(before, { ...signal, isAlone: true } as Signal, DEFAULT_TIMINGS)
-      const isWaitedFor = unswept.effects.length > 0 || unswept.session === before
-      if (isWaitedFor) return
-      expect(ends({ ...signal, isAlone: true } as Signal, { ...gone, isUnswept: true })).toEqual(
-        ends(signal as Signal, gone),
-      )
+      const unswept = { ...signal, emptyTree: { survey } }
+      const { session, effects } = decide(before, unswept, DEFAULT_TIMINGS)
+      const isQuick = effects.length > 1
+      expect(effects.at(-1)?.type === 'sweep').toBe(effects.length > 0)
+      if (isQuick) expect(ends(unswept)).toEqual(ends(signal, surveyed, gone))
+      else expect(session).toEqual(ends(signal).session)
     }),
     { numRuns: testSize(120, 500) },
   )
@@ -319,10 +331,10 @@ test('a held session launches an attempt only when its user asks', () => {
 
 test('an outage, a limit and a reboot use no restart', () => {
   forAnyHistory(moments => {
-    for (const { before, session } of moments) {
+    for (const { before, session, events } of moments) {
       if (session.restartCount === before.restartCount) continue
-      const rest = before.phase.name === 'stopping' ? before.phase.next : before.phase
-      expect(rest).toMatchObject({ cause: 'crash' })
+      const begun = events.find(event => event.type === 'session.resting')
+      expect(begun ?? before.phase).toMatchObject({ cause: 'crash' })
     }
   })
 })

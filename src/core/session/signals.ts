@@ -28,6 +28,13 @@ export type AgentUpdate =
   /** Output that the adapter does not recognise, by a short name such as `system/foo`. */
   | { readonly type: 'unknown'; readonly what: string }
 
+/** The agent's own record of its thread. `hasErrand`: the record shows the input of this attempt. */
+export interface ThreadSurvey {
+  readonly thread: string
+  readonly messages: number
+  readonly hasErrand: boolean
+}
+
 /** An observation. Time, randomness and identity arrive inside signals; core has none of its own. */
 export type Signal = { readonly at: Instant } & (
   | { readonly type: 'attempt.started'; readonly attempt: number; readonly life: ProcessIdentity }
@@ -39,22 +46,12 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'agent.answered'; readonly attempt: number }
   | { readonly type: 'agent.told'; readonly attempt: number; readonly news: AgentUpdate }
   | { readonly type: 'agent.finished'; readonly attempt: number; readonly word: TurnResult }
-  /**
-   * The engine has read the agent's own record of its thread. `hasErrand`: the record shows the input of this attempt.
-   * `isFinal`: nobody writes to the record any more.
-   */
-  | {
-      readonly type: 'thread.surveyed'
-      readonly attempt: number
-      readonly thread: string
-      readonly messages: number
-      readonly hasErrand: boolean
-      readonly isFinal: boolean
-    }
+  /** The engine has read the agent's own record of its thread. `isFinal`: no process writes to it any more. */
+  | ({ readonly type: 'thread.surveyed'; readonly attempt: number; readonly isFinal: boolean } & ThreadSurvey)
   /**
    * `chance` is a random number in [0, 1) for the jitter of a restart. `memory`: the evidence of too little memory.
-   * `seenAt`: the last activity before a reboot of the machine. `isAlone`: certainly no other process of the attempt is
-   * left.
+   * `seenAt`: the last activity before a reboot of the machine. `emptyTree`: certainly no other process of the attempt
+   * is left either; then `survey` is final, and null if there is no record.
    */
   | {
       readonly type: 'process.died'
@@ -63,7 +60,7 @@ export type Signal = { readonly at: Instant } & (
       readonly chance: number
       readonly memory?: string
       readonly seenAt?: Instant
-      readonly isAlone?: boolean
+      readonly emptyTree?: { readonly survey: ThreadSurvey | null }
     }
   /** The agent lives and does nothing; `evidence` is the whole sentence. */
   | { readonly type: 'agent.hung'; readonly attempt: number; readonly evidence: string; readonly chance: number }
@@ -71,8 +68,8 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'memory.exceeded'; readonly attempt: number; readonly evidence: string; readonly chance: number }
   /** The attempts have written more than their limit; `evidence` is the whole sentence. */
   | { readonly type: 'output.exceeded'; readonly attempt: number; readonly evidence: string }
-  /** No process of the attempt's tree is left. `isUnswept`: the tree ended by itself, and nobody has swept it yet. */
-  | { readonly type: 'tree.gone'; readonly attempt: number; readonly isUnswept?: boolean }
+  /** A sweep has ended, and no process of the attempt's tree is left. */
+  | { readonly type: 'tree.gone'; readonly attempt: number }
   /** The verifier has inspected the session's work; null for each fact that does not matter. */
   | { readonly type: 'work.shown'; readonly attempt: number; readonly shown: InspectedWork }
   /**

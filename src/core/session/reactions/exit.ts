@@ -4,20 +4,21 @@ import type { Event } from '../events.ts'
 import type { ProblemKind } from '../failure.ts'
 import { recordAgentUpdate } from './agent-output.ts'
 import { describeExit, type ExitClass, classifyExit } from '../../policy/classify-exit.ts'
-import { recordTurnResult } from './running.ts'
+import { takeNextStep } from './finish.ts'
+import { applyThreadRecord, recordTurnResult } from './running.ts'
 import type { Timings } from '../defaults.ts'
 import { type NextStep, type SessionIn, type TurnResult, excludeWaitingTime, type Session } from '../session.ts'
-import type { SignalOf } from '../signals.ts'
+import type { SignalOf, ThreadSurvey } from '../signals.ts'
 import { hasUsage } from '../usage.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
 import { stoppedBy } from './stop.ts'
 
 /**
- * Handles the agent's exit. Nothing else happens before its whole process tree is gone. An attempt that left nothing
- * behind and restarts at once needs no sweep first: the signal that its tree is gone comes next.
+ * Handles the agent's exit. A sweep ends the rest of its process tree before anything else happens, unless the tree is
+ * empty and the next attempt starts at once.
  */
 export function handleExit(session: Session, signal: SignalOf<'process.died'>, timings: Timings): Decision {
-  const { at, attempt, exit, memory = null, isAlone } = signal
+  const { at, attempt, exit, memory = null, emptyTree } = signal
   const verdict = classifyExit(session.spec.proof, { exit, word: session.lastWord, memory })
   const spent = session.spending.attempt
   const next = nextStepAfterExit(verdict, session, signal)
@@ -27,7 +28,27 @@ export function handleExit(session: Session, signal: SignalOf<'process.died'>, t
   const swept = sweep(dead, at, next, timings, [
     { at, type: 'attempt.ended', attempt, exit, ...(hasUsage(spent) && { spent }) },
   ])
-  return isAlone && next.kind === 'rest' && next.until <= at ? { ...swept, effects: [] } : swept
+  const isRestart = next.kind === 'rest' && next.until <= at
+  return isRestart && emptyTree !== undefined ? restartBeforeSweep(swept, signal, emptyTree.survey, timings) : swept
+}
+
+/** Starts the next attempt first. The sweep of the last one finds no process, so it only removes what is left on disk. */
+function restartBeforeSweep(
+  swept: Decision,
+  { at, attempt }: SignalOf<'process.died'>,
+  survey: ThreadSurvey | null,
+  timings: Timings,
+): Decision {
+  const heard =
+    survey === null
+      ? unchanged(swept.session)
+      : applyThreadRecord(swept.session, { at, type: 'thread.surveyed', attempt, isFinal: true, ...survey })
+  const restarted = takeNextStep(heard.session as SessionIn<'stopping'>, at, timings)
+  return makeDecision(
+    restarted.session,
+    [...swept.events, ...heard.events, ...restarted.events],
+    [...restarted.effects, ...swept.effects],
+  )
 }
 
 /** Records the kind of an attempt's end. */

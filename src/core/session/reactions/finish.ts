@@ -17,21 +17,16 @@ import { checkBudget } from '../usage.ts'
 import { type Decision, makeDecision, unchanged } from '../decision.ts'
 import { verifyWork } from '../../policy/verify.ts'
 
-/**
- * Takes the step that the attempt's exit decided, now that nothing of the attempt is left. A sweep that nobody has made
- * yet comes last.
- */
 export function handleTreeGone(
   session: SessionIn<'stopping'>,
-  { at, attempt, isUnswept }: SignalOf<'tree.gone'>,
+  { at }: SignalOf<'tree.gone'>,
   timings: Timings,
 ): Decision {
-  if (session.phase.step === 'prove') return unchanged(session)
-  const concluded = takeNextStep(session, at, timings)
-  return isUnswept ? { ...concluded, effects: [...concluded.effects, { type: 'sweep', attempt }] } : concluded
+  return session.phase.step === 'prove' ? unchanged(session) : takeNextStep(session, at, timings)
 }
 
-function takeNextStep(session: SessionIn<'stopping'>, at: Instant, timings: Timings): Decision {
+/** Takes the step that the attempt's exit decided, now that no process of the attempt is left. */
+export function takeNextStep(session: SessionIn<'stopping'>, at: Instant, timings: Timings): Decision {
   const { next } = session.phase
   switch (next.kind) {
     case 'end':
