@@ -23,9 +23,16 @@ declare class TextEncoder {
   encode(text?: string): Uint8Array<ArrayBuffer>
 }
 
-/** A caller's wish that an action ends early. */
+/** Tells an action that its caller no longer wants it. */
 interface AbortSignal {
   readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+declare class AbortController {
+  readonly signal: AbortSignal
+  abort(): void
 }
 
 /** A hash is a function of its input. */
