@@ -34,6 +34,7 @@ import { summarizeInput } from '../../src/world/agents/shared/transcript-lines.t
 import { parseMessage, parseRecord } from '../../src/world/git/checkpoint/commit-message.ts'
 import { readYaml } from '../../src/world/task-list/yaml-tasks.ts'
 import { testSize } from '../../testkit/system/test-size.ts'
+import { forCases } from '../../testkit/vitest/for-cases.ts'
 import { countSteps } from './count-steps.ts'
 import { attackSize } from './attack-size.ts'
 
@@ -227,9 +228,9 @@ it('a list in YAML with very many keys is read in steps that grow with it', () =
   }, 'keys')
 })
 
-/** Returns every sixth piece for `npm test`, and all pieces for `npm run test:all`. */
+/** Returns every twelfth piece for `npm test`, and all pieces for `npm run test:all`. */
 function sample(pieces: readonly string[]): readonly string[] {
-  return pieces.filter((_, place) => place % testSize(6, 1) === 0)
+  return pieces.filter((_, place) => place % testSize(12, 1) === 0)
 }
 
 /** What is refused is read as well. */
@@ -334,9 +335,10 @@ describe.each(Object.keys(EVENTS))('output of %s', kind => {
   const MOST_PER_CHARACTER = kind === 'pi' ? 10 : 28
   /** No longer line is read. */
   const longest = attackSize(1_048_576, 67_108_864)
-  it.each([' (file state is current in your context', 'password: '])(
+  forCases(
+    [' (file state is current in your context', 'password: '],
+    1,
     `with a line of ${longest / 1_024} KB of %j takes a few steps for each character, and not its square`,
-    { timeout: 900_000 },
     piece => {
       const { large } = expectLinear(size => reading(kind, piece, size), `${kind}, ${piece}`, longest / TIMES)
       expect(large).toBeGreaterThan(longest)

@@ -74,7 +74,9 @@ test('sendmail gets a whole mail and its receivers', async () => {
   await tell({ type: 'email', to: ['a@b.test', 'c@d.test'], from: 'o@b.test', url: null, password: null })
   const { argv, stdin } = given()
   expect(argv).toEqual(['-i', '-f', 'o@b.test', '--', 'a@b.test', 'c@d.test'])
-  expect(stdin).toMatch(/^From: oneshot <o@b\.test>\nTo: a@b\.test, c@d\.test\nSubject: oneshot: demo-x failed\n/)
+  expect(stdin).toMatch(
+    /^Auto-Submitted: auto-generated\nFrom: oneshot <o@b\.test>\nTo: a@b\.test, c@d\.test\nSubject: oneshot: demo-x failed\n/,
+  )
   expect(stdin).toContain('\nMessage-ID: <abc-1-failed@oneshot.invalid>\n')
   expect(Buffer.from(stdin.split('\n\n')[1] ?? '', 'base64').toString()).toBe(`${TEXT}\n`)
 })

@@ -63,9 +63,7 @@ function given(home: Home, id: string): string[] {
 
 const countOf = (text: string, texts: readonly string[]): number[] => texts.map(one => one.split(text).length - 1)
 
-it('a message that was accepted and not read is told once to a fresh conversation, and a third machine goes on from the second', {
-  tags: ['extended'],
-}, async () => {
+it('a message that was accepted and not read is told once to a fresh conversation, and a third machine goes on from the second', async () => {
   await lostWithMessage('steps=9 hang=3 delay=1ms write=notes', 'and-then-this-77')
   const second = await machine('second')
   expect(await second.call('resume', 'far', '--from', 'origin', '--yes')).toMatchObject({ code: 0 })

@@ -45,7 +45,9 @@ function workers({ id }: SessionView, count: number): Promise<SessionView[]> {
   })
 }
 
-it('a blocked task is tried again from the start, and landing can be looked at first', async () => {
+it('a blocked task is tried again from the start, and landing can be looked at first', {
+  tags: ['extended'],
+}, async () => {
   await project('the page write=page.html', 'the logo steps=1')
   await testHome.json('ralph', '--agent', 'demo', '--parallel', '--no-verify', '--retries', '1')
   await testHome.ended('ralph-prd')
@@ -195,7 +197,9 @@ it('one list has one loop, and loops of the same name get a number in other plac
   })
 })
 
-it('a board can be read at once, and a damaged record is an error that keeps the file', async () => {
+it('a board can be read at once, and a damaged record is an error that keeps the file', {
+  tags: ['extended'],
+}, async () => {
   await project('make it [slow a.txt]')
   const loop = await begin()
   expect(await boardOf('prd')).toMatchObject({ name: 'ralph-prd', list: 'PRD.md' })
@@ -315,7 +319,7 @@ describe('while a loop works', () => {
   })
 })
 
-it('what is in the way of a landing is told, and nothing is changed', async () => {
+it('what is in the way of a landing is told, and nothing is changed', { tags: ['extended'] }, async () => {
   await project('make it [good a.txt]')
   await testHome.ended((await begin('--parallel', '1')).name)
   write('mine\n', 'a.txt')

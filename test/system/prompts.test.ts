@@ -69,7 +69,8 @@ describe.each(Object.keys(SOURCES))('a prompt from %s', source => {
   const give = SOURCES[source] as (typeof SOURCES)[string]
   const kinds = source === 'an argument' ? PROMPTS : { ...PROMPTS, ...FILES_ONLY }
 
-  it('reaches the agent byte for byte, whatever is in it, and nothing of it is executed', async () => {
+  const tags = source === 'stdin' ? ['extended'] : []
+  it('reaches the agent byte for byte, whatever is in it, and nothing of it is executed', { tags }, async () => {
     const check = async ([kind, prompt]: [string, Buffer]): Promise<void> => {
       const folder = fs.mkdtempSync(path.join(testHome.root, 'work-'))
       const answer = await give(prompt, folder, '--agent', 'claude', '--follow')

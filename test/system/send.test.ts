@@ -73,7 +73,7 @@ it('--follow shows what is said from then on, and passes the outcome on', async 
   )
 })
 
-it('messages are told as a table, and each byte for byte', async () => {
+it('messages are told as a table, and each byte for byte', { tags: ['extended'] }, async () => {
   await demo('auth', LONG)
   await running('auth')
   const bytes = Buffer.from('second\nline $(touch pwned) \u001b[31m\0\xff', 'latin1')

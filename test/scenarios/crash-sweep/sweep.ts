@@ -40,7 +40,7 @@ export function sweep(names: readonly string[]): void {
       const { result: ending, calls, maxRepetitions } = await runScenario(scenario)
       expect(maxRepetitions).toBeLessThanOrEqual(1)
       const moments = (calls[0]?.length ?? 0) * 2
-      for (let moment = 1; moment <= moments; moment += testSize(3, 1)) {
+      for (let moment = 1; moment <= moments; moment += testSize(5, 1)) {
         const disturbed = await runScenario(scenario, [moment])
         const call = `${disturbed.calls[0]?.at(-1)}, call ${Math.ceil(moment / 2)} of ${moments / 2}`
         const when = `${moment % 2 === 1 ? 'before' : 'after'} ${call}`
@@ -64,7 +64,7 @@ export function sweep(names: readonly string[]): void {
 
     test('and is missed for a while does not stop the work, and nothing it said meanwhile is lost', async () => {
       const { result: ending, calls } = await runScenario(scenario)
-      const stride = testSize(5, 1)
+      const stride = testSize(9, 1)
       for (let moment = 1; moment <= (calls[0]?.length ?? 0) * 2; moment += stride) {
         const disturbed = await runScenario(scenario, [moment], { downFor: scenario.endures ?? 30_000 })
         expect(essence(disturbed.result), `moment ${moment}`).toEqual(essence(ending))
