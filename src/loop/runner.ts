@@ -2,15 +2,16 @@ import { decideLoop } from '../core/loop/decide.ts'
 import { type LoopEffect, effectsOf, loopDueAt, effectsToStart } from '../core/loop/effects.ts'
 import type { Loop } from '../core/loop/loop.ts'
 import type { LoopSignal } from '../core/loop/signals.ts'
+import { type Job, KeyedJobs } from '../lib/keyed-jobs.ts'
+import type { RetryPolicy } from '../lib/retry-policy.ts'
 import type { Duration } from '../lib/time.ts'
-import type { Clock } from '../ports/clock.ts'
 import { Trouble, errorMessage } from '../lib/errors.ts'
 import type { EffectRun, LoopContext } from './context.ts'
 import { performEffect, reportFailure } from './effects/perform.ts'
 
-/** An effect gets this many tries, with a doubled delay after each. */
-const MAX_TRIES = 6
-const FIRST_RETRY_DELAY: Duration = 250
+const RETRY: RetryPolicy = { firstPause: 250, maxPause: 8_000, maxTries: 6 }
+/** The loop is the only owner of its jobs. */
+const OWNER = 'loop'
 /** The timer may fire a moment early: without a pause the runner would decide again at once. */
 const MIN_DELAY: Duration = 10
 
@@ -27,10 +28,9 @@ export interface RunnerHooks {
 export class LoopRunner {
   readonly #context: LoopContext
   readonly #hooks: RunnerHooks
-  readonly #running = new Map<string, AbortController>()
+  readonly #jobs: KeyedJobs
   #loop: Loop
   #cancelTimer: () => void = () => undefined
-  #isStopped = false
   #resolve: (loop: Loop) => void = () => undefined
   #reject: (cause: unknown) => void = () => undefined
 
@@ -38,6 +38,11 @@ export class LoopRunner {
     this.#context = context
     this.#loop = loop
     this.#hooks = hooks
+    this.#jobs = new KeyedJobs({
+      clock: context.clock,
+      onFinished: () => this.#reconcile(),
+      onError: (_, cause) => this.#reject(cause),
+    })
   }
 
   /** Resolves when the loop has ended and no effect runs, or when `ending` aborts. Rejects on a bug. */
@@ -60,7 +65,7 @@ export class LoopRunner {
   }
 
   #handle(signal: LoopSignal): void {
-    if (this.#isStopped) return
+    if (this.#jobs.stopping.aborted) return
     if (this.#decide(signal)) this.#reconcile()
     else this.#setTimer()
   }
@@ -77,34 +82,39 @@ export class LoopRunner {
   }
 
   #reconcile(): void {
-    if (this.#isStopped) return
+    if (this.#jobs.stopping.aborted) return
     const effects = effectsOf(this.#loop)
-    const wanted = new Set(effects.map(({ key }) => key))
-    for (const [key, controller] of this.#running) if (!wanted.has(key)) controller.abort()
-    for (const effect of effectsToStart(effects, new Set(this.#running.keys()))) this.#start(effect)
-    this.#setTimer()
-    if (this.#loop.stage.name === 'ended' && this.#running.size === 0) this.#resolve(this.#loop)
-  }
-
-  #start(effect: LoopEffect): void {
-    const calledOff = new AbortController()
-    this.#running.set(effect.key, calledOff)
-    const report: EffectRun['report'] = signal => {
-      if (!calledOff.signal.aborted) this.#handle({ ...signal, at: this.#context.clock.now() })
-    }
-    const run: EffectRun = { context: this.#context, loop: () => this.#loop, report, ending: calledOff.signal }
-    void performWithRetry(effect, run).then(
-      () => this.#finish(effect),
-      cause => {
-        if (calledOff.signal.aborted) this.#finish(effect)
-        else this.#reject(cause)
-      },
+    const running = this.#jobs.runningKeys(OWNER)
+    const starting = new Set(effectsToStart(effects, running))
+    const wanted = effects.filter(effect => running.has(effect.key) || starting.has(effect))
+    this.#jobs.want(
+      OWNER,
+      wanted.map(effect => this.#jobOf(effect)),
     )
+    this.#setTimer()
+    const isIdle = effects.length === 0 && running.size === 0
+    if (this.#loop.stage.name === 'ended' && isIdle) this.#resolve(this.#loop)
   }
 
-  #finish({ key }: LoopEffect): void {
-    this.#running.delete(key)
-    this.#reconcile()
+  /** Retries an effect after trouble, and reports a permanent failure to the loop. */
+  #jobOf(effect: LoopEffect): Job {
+    return {
+      key: effect.key,
+      retry: RETRY,
+      run: signal => performEffect(effect, this.#effectRun(signal)),
+      onFailure: ({ cause, isFinal }) => {
+        if (!(cause instanceof Trouble)) this.#reject(cause)
+        else if (isFinal) reportFailure(effect, this.#effectRun(this.#jobs.stopping), errorMessage(cause))
+      },
+    }
+  }
+
+  /** An effect that was called off reports nothing more. */
+  #effectRun(ending: AbortSignal): EffectRun {
+    const report: EffectRun['report'] = signal => {
+      if (!ending.aborted) this.#handle({ ...signal, at: this.#context.clock.now() })
+    }
+    return { context: this.#context, loop: () => this.#loop, report, ending }
   }
 
   #setTimer(): void {
@@ -118,38 +128,8 @@ export class LoopRunner {
   }
 
   #stop(): void {
-    this.#isStopped = true
     this.#cancelTimer()
-    for (const controller of this.#running.values()) controller.abort()
+    void this.#jobs.stop()
     this.#resolve(this.#loop)
   }
-}
-
-/** Performs an effect and retries it after trouble; reports a permanent failure. */
-async function performWithRetry(effect: LoopEffect, run: EffectRun): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await performEffect(effect, run)
-      return
-    } catch (cause) {
-      if (run.ending.aborted) return
-      if (!(cause instanceof Trouble)) throw cause
-      if (attempt === MAX_TRIES || !cause.mayHelpToRetry) return reportFailure(effect, run, errorMessage(cause))
-      await pause(run.context.clock, FIRST_RETRY_DELAY * 2 ** (attempt - 1), run.ending)
-      if (run.ending.aborted) return
-    }
-  }
-}
-
-/** Resolves after this duration, or as soon as the signal aborts. */
-function pause(clock: Clock, duration: Duration, ending: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const finish = (): void => {
-      cancel()
-      ending.removeEventListener('abort', finish)
-      resolve()
-    }
-    const cancel = clock.schedule(clock.now() + duration, finish)
-    ending.addEventListener('abort', finish, { once: true })
-  })
 }

@@ -1,3 +1,4 @@
+import { type RetryPolicy, pauseAfter } from '../../lib/retry-policy.ts'
 import { type Duration, type Instant, formatDuration, formatIso } from '../../lib/time.ts'
 import type { Session } from '../session/session.ts'
 import type { RestartPolicy, WaitLimits } from '../session/supervision.ts'
@@ -20,9 +21,9 @@ export function scheduleRestart(
 ): RestartDecision {
   const recent = past.filter(at => at > now - policy.window && at <= now).length
   if (recent >= policy.limit) return { kind: 'give-up' }
-  const plain = recent === 0 ? policy.firstDelay : policy.nextDelay * 2 ** (recent - 1)
-  const delay = Math.min(policy.maxDelay, plain)
-  return { kind: 'restart', at: now + Math.round(delay * (1 + chance * JITTER)) }
+  const firstPause = recent === 0 ? policy.firstDelay : policy.nextDelay
+  const pause = pauseAfter({ firstPause, maxPause: policy.maxDelay, jitter: JITTER }, recent, chance)
+  return { kind: 'restart', at: now + pause }
 }
 
 /** Returns the longest delay of any restart. */
@@ -30,10 +31,8 @@ function maxRestartDelay(policy: RestartPolicy): Duration {
   return policy.maxDelay * (1 + JITTER)
 }
 
-const FIRST_LIMIT_WAIT: Duration = 60_000
-const MAX_LIMIT_WAIT: Duration = 1_800_000
-const FIRST_WAIT: Duration = 5_000
-const MAX_WAIT: Duration = 300_000
+const LIMIT_RETRY: RetryPolicy = { firstPause: 60_000, maxPause: 1_800_000, jitter: JITTER }
+const OUTAGE_RETRY: RetryPolicy = { firstPause: 5_000, maxPause: 300_000, jitter: JITTER }
 /** Sessions that wait for the same moment continue spread over this time, not all at once. */
 const STAGGER: Duration = 60_000
 
@@ -48,10 +47,7 @@ export function retryTimeAfterOutage(
 ): Instant {
   const { until, isLimit, inARow } = outage
   if (until !== null && until > now) return until + Math.round(1_000 + chance * STAGGER)
-  const first = isLimit ? FIRST_LIMIT_WAIT : FIRST_WAIT
-  const longest = isLimit ? MAX_LIMIT_WAIT : MAX_WAIT
-  const plain = Math.min(longest, first * 2 ** Math.min(inARow, 20))
-  return now + Math.round(plain * (1 + chance / 4))
+  return now + pauseAfter(isLimit ? LIMIT_RETRY : OUTAGE_RETRY, inARow + 1, chance)
 }
 
 /** Returns the reason not to wait for a usage limit, or null if the session waits. */
