@@ -13,7 +13,7 @@ const PROGRAMS = {
   __loop: ['loop', program => program.runLoop(process.argv.slice(3))],
 }
 
-const [part, enter] = PROGRAMS[process.argv[2]] ?? ['program', () => undefined]
+const [part, enter] = PROGRAMS[process.argv[2]] ?? ['program', program => program.main()]
 enter(load(part, HASHES[part]))
 
 function load(name, hash) {

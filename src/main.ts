@@ -1,7 +1,9 @@
-/** Runs the command line. The supervisor, the demo agent and the loops have bundles of their own: scripts/boot.cjs. */
-async function main(): Promise<void> {
-  const { runCli: cli } = await import('./cli/main.ts')
-  return cli(process.argv.slice(2), {
+import type { CliHost } from './cli/host.ts'
+
+/** Runs a command line in the given host and returns its exit code. */
+export async function runOneshot(argv: readonly string[], host: CliHost): Promise<number> {
+  const { runCli } = await import('./cli/main.ts')
+  return runCli(argv, host, {
     runDirect: async request => (await import('./daemon/run-unsupervised.ts')).runUnsupervised(request),
     preflight: async request => (await import('./loop/preflight.ts')).preflight(request),
     landLoop: async (home, id, how) => (await import('./loop/land-command.ts')).landLoop(home, id, how),
@@ -11,4 +13,12 @@ async function main(): Promise<void> {
   })
 }
 
-void main()
+/**
+ * Runs the command line of this process; scripts/boot.cjs calls it. The supervisor, the demo agent and the loops have
+ * bundles of their own.
+ */
+export async function main(): Promise<void> {
+  const { systemHost } = await import('./cli/system-host.ts')
+  const code = await runOneshot(process.argv.slice(2), systemHost())
+  process.exitCode ??= code // A failed write to stdout has already set its code, which takes precedence.
+}

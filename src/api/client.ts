@@ -70,10 +70,12 @@ const LONG_TIMEOUT: Duration = 60_000
 /** Milliseconds. Git may have to read a large repository from disk. */
 const GIT_TIMEOUT: Duration = 300_000
 
-export function connect(socket: string): Client {
-  const get = <T>(path: string, timeout = SHORT_TIMEOUT) => callApi<T>(socket, { method: 'GET', path, timeout })
+/** `attempt` names the session that the caller runs in, so that the supervisor applies that session's rights. */
+export function connect(socket: string, attempt = process.env['ONESHOT_ATTEMPT']): Client {
+  const get = <T>(path: string, timeout = SHORT_TIMEOUT) =>
+    callApi<T>(socket, { method: 'GET', path, timeout, attempt })
   const post = <T>(path: string, body: unknown, timeout: Duration) =>
-    callApi<T>(socket, { method: 'POST', path, body: Buffer.from(JSON.stringify(body)), timeout })
+    callApi<T>(socket, { method: 'POST', path, body: Buffer.from(JSON.stringify(body)), timeout, attempt })
   return {
     findDaemon: async () => {
       try {
@@ -111,6 +113,7 @@ interface ApiCall {
   readonly path: string
   readonly body?: Buffer
   readonly timeout: Duration
+  readonly attempt: string | undefined
 }
 
 class NotListening extends Refusal {
@@ -119,9 +122,7 @@ class NotListening extends Refusal {
   }
 }
 
-async function callApi<T>(socket: string, { method, path, body, timeout }: ApiCall): Promise<T> {
-  // Names the session that this process runs in, so that the supervisor applies that session's rights.
-  const { ONESHOT_ATTEMPT: attempt } = process.env
+async function callApi<T>(socket: string, { method, path, body, timeout, attempt }: ApiCall): Promise<T> {
   const callerHeader = attempt === undefined || !/^[\w.-]+$/.test(attempt) ? {} : { 'oneshot-attempt': attempt }
   const contentHeaders = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }
   const headers = { ...contentHeaders, ...callerHeader }

@@ -1,5 +1,7 @@
+import path from 'node:path'
 import { refusal } from '../api/contract/problems.ts'
 import type { Home } from '../state/home.ts'
+import type { CliHost } from './host.ts'
 import type { CommandDefinition, CommandHeader } from './args/command.ts'
 import type { ParsedArgs } from './args/parsed-args.ts'
 import type { Screen } from './terminal/screen.ts'
@@ -9,6 +11,7 @@ import type { RunRequest } from '../api/contract/run-request.ts'
 /** The dependencies of a command. */
 export interface CommandContext {
   readonly screen: Screen
+  readonly host: CliHost
   readonly env: NodeJS.ProcessEnv
   readonly home: Home
   readonly hooks: CliHooks
@@ -28,12 +31,25 @@ export interface CommandEntry extends CommandHeader {
 }
 
 /** Returns the current directory, or refuses if another program has removed it. */
-export function currentDirectory(): string {
+export function currentDirectory({ host }: Pick<CommandContext, 'host'>): string {
   try {
-    return process.cwd()
+    return host.cwd()
   } catch {
     throw refusal('cwd-missing', 'the current directory no longer exists', 'cd to another one')
   }
+}
+
+/** Returns the absolute path of a file that the user named. */
+export function resolvePath(context: Pick<CommandContext, 'host'>, file: string): string {
+  return path.isAbsolute(file) ? path.resolve(file) : path.resolve(currentDirectory(context), file)
+}
+
+/**
+ * Returns the terminal of the user, where a bell rings. Returns undefined inside a session: oneshot records that
+ * terminal, and a bell does not belong there.
+ */
+export function bellTerminal({ host, env }: Pick<CommandContext, 'host' | 'env'>): string | undefined {
+  return env['ONESHOT_ATTEMPT'] === undefined ? host.ttyPath() : undefined
 }
 
 /** The actions that the command line needs but may not import; `main.ts` provides them. A number is an exit code. */

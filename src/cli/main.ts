@@ -1,26 +1,27 @@
 import { locateHome } from '../state/home.ts'
 import { COMMAND_INDEX } from './command-index.ts'
 import type { CliHooks, Command, CommandContext } from './context.ts'
+import type { CliHost } from './host.ts'
 import { checkPositionals } from './args/validate.ts'
 import type { ParsedArgs } from './args/parsed-args.ts'
 import { parseArgs, selectCommand } from './args/parse.ts'
-import { setProcessTitle } from './args/raw-arguments.ts'
 import { openScreen } from './terminal/screen.ts'
 import { printError } from './terminal/print-error.ts'
 import { OPTIONS } from './args/options.ts'
 import { VERSION } from '../lib/version.ts'
 
-/** Runs one command line and leaves its result in `process.exitCode`. It never throws and never exits early. */
-export async function runCli(argv: readonly string[], hooks: CliHooks): Promise<void> {
+/** Runs one command line in this host and returns its exit code. It never throws and never exits early. */
+export async function runCli(argv: readonly string[], host: CliHost, hooks: CliHooks): Promise<number> {
   const { command, args, cause } = await tryParse(argv)
-  setProcessTitle(argv, command === undefined ? 'oneshot' : `oneshot ${command.name}`)
-  const screen = openScreen(args, process.env)
+  // Every user of the machine can read the command line while we run, and it may hold a prompt or a key.
+  host.setTitle(command === undefined ? 'oneshot' : `oneshot ${command.name}`)
+  const screen = openScreen(args, host)
   try {
     if (args === undefined) throw cause
-    setExitCode(await runCommand(command, args, { argv, hooks, screen, commands: COMMAND_INDEX }))
+    return await runCommand(command, args, { argv, host, hooks, screen, commands: COMMAND_INDEX })
   } catch (problem) {
     const json = args === undefined ? asksForJson(argv) : args.has(OPTIONS.json)
-    setExitCode(printError(problem, screen, { json, debug: isEnabled(process.env.ONESHOT_DEBUG) }))
+    return printError(problem, screen, { json, debug: isEnabled(host.env.ONESHOT_DEBUG) })
   }
 }
 
@@ -29,8 +30,8 @@ async function runCommand(
   args: ParsedArgs,
   invocation: Omit<CommandContext, 'env' | 'home'>,
 ): Promise<number> {
-  const { env } = process
-  const { screen, commands } = invocation
+  const { screen, commands, host } = invocation
+  const { env } = host
   const { out } = screen
   if (args.has(OPTIONS.version)) {
     out.printLine(VERSION)
@@ -39,7 +40,7 @@ async function runCommand(
   if (args.has(OPTIONS.help)) {
     const { renderHelp, renderOverview } = await import('./help/command-help.ts')
     const { wrapHelp } = await import('./help/layout.ts')
-    const text = isHelpOverview(args) ? await renderOverview(commands, out.paint) : renderHelp(command, out.paint)
+    const text = isHelpOverview(args) ? renderOverview(commands, out.paint) : renderHelp(command, out.paint)
     out.printLine(wrapHelp(text, out.width))
     return 0
   }
@@ -48,7 +49,7 @@ async function runCommand(
     const { readOverrides } = await import('../api/config/parse-sources.ts')
     readOverrides(args.values(OPTIONS.config))
   }
-  return await command.run(args, { ...invocation, env, home: locateHome(env) })
+  return await command.run(args, { ...invocation, env, home: locateHome(env, host.cwd) })
 }
 
 type Parsed =
@@ -62,11 +63,6 @@ async function tryParse(argv: readonly string[]): Promise<Parsed> {
   } catch (cause) {
     return { cause }
   }
-}
-
-/** A failed write to stdout has already set its code, which takes precedence. */
-function setExitCode(code: number): void {
-  process.exitCode ??= code
 }
 
 /** The parser reads a bare `oneshot --help` as the help command. */

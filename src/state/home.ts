@@ -59,11 +59,14 @@ export function homeAt(root: string): Home {
 }
 
 /** Returns the state folder that this environment names. */
-export function locateHome(env: NodeJS.ProcessEnv): Home {
+export function locateHome(env: NodeJS.ProcessEnv, cwd = (): string => process.cwd()): Home {
   const { ONESHOT_HOME, XDG_STATE_HOME } = env
-  if (ONESHOT_HOME) return homeAt(path.resolve(ONESHOT_HOME))
+  if (ONESHOT_HOME)
+    return homeAt(path.isAbsolute(ONESHOT_HOME) ? path.resolve(ONESHOT_HOME) : path.resolve(cwd(), ONESHOT_HOME))
   const base =
-    XDG_STATE_HOME && path.isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : path.join(os.homedir(), '.local', 'state')
+    XDG_STATE_HOME && path.isAbsolute(XDG_STATE_HOME)
+      ? XDG_STATE_HOME
+      : path.join(env['HOME'] || os.homedir(), '.local', 'state')
   return homeAt(path.join(base, 'oneshot'))
 }
 

@@ -10,10 +10,10 @@ import { identifyProcess, type ProcessId } from '../os/process/processes.ts'
 /**
  * Starts the keeper, which starts the supervisor and restarts it whenever it dies. The keeper outlives this process.
  */
-export function startKeeper(home: Home): void {
+export function startKeeper(home: Home, environment: NodeJS.ProcessEnv = process.env): void {
   // The caller may belong to an attempt: a sweep ends every process that carries the attempt's marker or descends from
   // it.
-  const { ONESHOT_ATTEMPT: attempt, ONESHOT_SESSION: _session, ...env } = process.env
+  const { ONESHOT_ATTEMPT: attempt, ONESHOT_SESSION: _session, ...env } = environment
   const detachArguments = attempt === undefined ? [] : ['-c', 'sh "$@" &', 'sh']
   const keeper = spawn('sh', [...detachArguments, installedFile('keeper.sh'), home.root, ...selfArgv()], {
     detached: true,

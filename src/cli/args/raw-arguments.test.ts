@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { decodeLossless } from '../../lib/text/lossless-utf8.ts'
+import type { CliHost } from '../host.ts'
 import { argumentBytes, rawArgument, rawEnvironment } from './raw-arguments.ts'
 
 test('argumentBytes finds bytes that are not UTF-8 in the kernel’s copy of the command line', () => {
@@ -18,7 +19,8 @@ test('rawArgument returns nothing for a command line that does not match argv', 
 })
 
 test('a replacement character that the user typed stays', () => {
-  expect(argumentBytes(['run', 'a\ufffdb'], 1)).toEqual(Buffer.from('a\ufffdb'))
+  const host = { commandLine: () => Buffer.from('node\0main.js\0run\0a\ufffdb\0') } as CliHost
+  expect(argumentBytes({ argv: ['run', 'a\ufffdb'], host }, 1)).toEqual(Buffer.from('a\ufffdb'))
 })
 
 test('a variable that is not UTF-8 keeps its bytes, and a changed variable keeps its new value', () => {

@@ -1,6 +1,9 @@
-import fs from 'node:fs'
 import { refusal } from '../../api/contract/problems.ts'
+import type { CommandContext } from '../context.ts'
 import { decodeLossless, encodeLossless } from '../../lib/text/lossless-utf8.ts'
+
+/** The parsed arguments and the process that got them. */
+type RawArguments = Pick<CommandContext, 'argv' | 'host'>
 
 /** Node puts this character in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd'
@@ -9,16 +12,17 @@ const REPLACEMENT = '\ufffd'
  * Returns an argument as the bytes that the user typed. Node decodes argv as UTF-8 and loses invalid bytes; the kernel
  * still has them. Without /proc, it returns the decoded text.
  */
-export function argumentBytes(argv: readonly string[], index: number): Buffer {
+export function argumentBytes({ argv, host }: RawArguments, index: number): Buffer {
   const text = argv[index] as string
-  const raw = text.includes(REPLACEMENT) ? rawArgument(argv, index, ownCommandLine()) : undefined
+  const raw = text.includes(REPLACEMENT) ? rawArgument(argv, index, host.commandLine()) : undefined
   return raw ?? Buffer.from(text)
 }
 
 /** Refuses arguments that would reach the program with other bytes than the user typed. */
-export function refuseInvalidUtf8(argv: readonly string[], from: number): void {
+export function refuseInvalidUtf8(context: RawArguments, from: number): void {
+  const { argv } = context
   for (let index = from; index < argv.length; index++) {
-    const bytes = argumentBytes(argv, index)
+    const bytes = argumentBytes(context, index)
     if (bytes.equals(Buffer.from(argv[index] as string))) continue
     throw refusal(
       'argument-invalid',
@@ -29,7 +33,7 @@ export function refuseInvalidUtf8(argv: readonly string[], from: number): void {
 }
 
 /** Returns the environment with every byte of its values; Node decodes it as UTF-8 and loses invalid bytes. */
-export function rawEnvironment(env: NodeJS.ProcessEnv, kernel = ownEnvironment): NodeJS.ProcessEnv {
+export function rawEnvironment(env: NodeJS.ProcessEnv, kernel: () => Buffer | undefined): NodeJS.ProcessEnv {
   if (!Object.values(env).some(value => value?.includes(REPLACEMENT))) return env
   const raw = decodeLossless(kernel() ?? Buffer.alloc(0)).split('\0')
   const values = new Map(raw.map(entry => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]))
@@ -39,10 +43,6 @@ export function rawEnvironment(env: NodeJS.ProcessEnv, kernel = ownEnvironment):
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, isSame(name, value) ? values.get(name) : value]),
   )
-}
-
-function ownEnvironment(): Buffer | undefined {
-  return readBytes('/proc/self/environ')
 }
 
 /**
@@ -62,27 +62,4 @@ export function rawArgument(
   }
   const bytes = raw[raw.length - argv.length + index]
   return bytes?.toString() === argv[index] ? bytes : undefined
-}
-
-let commandLineAtStart: Buffer | undefined
-
-/**
- * Replaces the command line by a title, because every user of the machine can read it while we run: it may hold a
- * prompt or a key. It saves a command line that Node could not decode.
- */
-export function setProcessTitle(argv: readonly string[], title: string): void {
-  if (argv.some(word => word.includes(REPLACEMENT))) commandLineAtStart = ownCommandLine()
-  process.title = title
-}
-
-function ownCommandLine(): Buffer | undefined {
-  return commandLineAtStart ?? readBytes('/proc/self/cmdline')
-}
-
-function readBytes(file: string): Buffer | undefined {
-  try {
-    return fs.readFileSync(file)
-  } catch {
-    return undefined // Only Linux has it.
-  }
 }

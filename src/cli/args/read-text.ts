@@ -1,10 +1,8 @@
 import fs from 'node:fs'
 import { refusal } from '../../api/contract/problems.ts'
 import { errorMessage, hasCode } from '../../lib/errors.ts'
-import { isTerminal } from '../terminal/tty.ts'
-import type { Screen } from '../terminal/screen.ts'
 import type { ParsedArgs } from './parsed-args.ts'
-import type { CommandContext } from '../context.ts'
+import { type CommandContext, resolvePath } from '../context.ts'
 import { OPTIONS } from './options.ts'
 import { argumentBytes } from './raw-arguments.ts'
 
@@ -19,13 +17,17 @@ export interface TextKind {
 }
 
 /** Reads a text as bytes, from a file or, with `-`, from stdin. */
-export async function readText(source: string, { what: kind, option }: TextKind, screen: Screen): Promise<Buffer> {
-  if (source === '-' && isTerminal(0))
-    screen.err.printLine(`reading the ${kind} from this terminal; end it with Ctrl-D`)
+export async function readText(
+  source: string,
+  { what: kind, option }: TextKind,
+  context: CommandContext,
+): Promise<Buffer> {
+  const { input, err } = context.screen
+  if (source === '-' && input.isTerminal) err.printLine(`reading the ${kind} from this terminal; end it with Ctrl-D`)
   const chunks: Buffer[] = []
   let size = 0
   try {
-    for await (const chunk of source === '-' ? process.stdin : fs.createReadStream(source)) {
+    for await (const chunk of source === '-' ? input.open() : fs.createReadStream(resolvePath(context, source))) {
       chunks.push(chunk as Buffer)
       size += (chunk as Buffer).length
       if (size > MAX_TEXT_BYTES) throw textTooLong(source, kind)
@@ -63,7 +65,7 @@ function describeReadError(cause: unknown): string {
 /** Reads the prompt as bytes from its argument or file; returns undefined if there is none. */
 export async function readPrompt(
   args: ParsedArgs,
-  { argv, screen }: CommandContext,
+  context: CommandContext,
   example = 'oneshot run "fix the bug"',
 ): Promise<Buffer | undefined> {
   const file = args.value(OPTIONS.promptFile)
@@ -75,8 +77,8 @@ export async function readPrompt(
   if (source === undefined && word === undefined) return undefined
   const bytes =
     source === undefined
-      ? argumentBytes(argv, args.argvIndexes[0] as number)
-      : await readText(source, { what: 'prompt', option: 'prompt-file' }, screen)
+      ? argumentBytes(context, args.argvIndexes[0] as number)
+      : await readText(source, { what: 'prompt', option: 'prompt-file' }, context)
   if (!isBlankText(bytes)) return bytes
   throw refusal(
     'prompt-empty',

@@ -27,10 +27,11 @@ type FetchResult = Awaited<ReturnType<typeof fetchSavedSessions>>
 export async function findSaved(
   word: string | undefined,
   remote: string | undefined,
-  { home, env }: CommandContext,
+  context: CommandContext,
   onFetched: (fetched: FetchResult) => void = () => undefined,
 ): Promise<readonly SavedSession[]> {
-  const cwd = currentDirectory()
+  const { home, env } = context
+  const cwd = currentDirectory(context)
   if (remote === undefined) return matchByName(await findSavedSessions(home, cwd), word)
   const localIds = new Set(readSessions(home).map(({ id }) => id))
   const filter = <K extends NamedSession>(all: readonly K[]): readonly K[] =>
@@ -120,9 +121,10 @@ function taskFromName(name: string): string {
 }
 
 /** Returns the sessions in this repository that this home does not know: cleaned ones, and those of other machines. */
-export async function findOrphans({ home }: CommandContext): Promise<SavedSessionView[]> {
+export async function findOrphans(context: CommandContext): Promise<SavedSessionView[]> {
+  const { home } = context
   const localIds = new Set(readSessions(home).map(({ id }) => id))
-  return (await findSavedSessions(home, currentDirectory())).filter(({ sessionId }) => !localIds.has(sessionId))
+  return (await findSavedSessions(home, currentDirectory(context))).filter(({ sessionId }) => !localIds.has(sessionId))
 }
 
 /** Returns the orphans with these names or ids; a name of a session of this home means that session. */
@@ -136,6 +138,7 @@ export async function findOrphansByName(
   return (await findOrphans(context)).filter(isNamed)
 }
 
-export async function removeOrphans(orphans: readonly SavedSessionView[], { home }: CommandContext): Promise<void> {
-  for (const { name, sessionId } of orphans) await forgetSavedSession(home, currentDirectory(), { name, sessionId })
+export async function removeOrphans(orphans: readonly SavedSessionView[], context: CommandContext): Promise<void> {
+  for (const { name, sessionId } of orphans)
+    await forgetSavedSession(context.home, currentDirectory(context), { name, sessionId })
 }

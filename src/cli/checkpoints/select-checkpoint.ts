@@ -73,11 +73,12 @@ function pickLocalSession(context: CommandContext, name: string | undefined): Pi
  */
 async function findMovedProject(
   { name, id, cwd }: PickedSession,
-  { home }: CommandContext,
+  context: CommandContext,
 ): Promise<CheckpointOwner | null> {
   if (fs.existsSync(cwd)) return null
-  const isHere = (await findSavedSessions(home, currentDirectory())).some(({ sessionId }) => sessionId === id)
-  return isHere ? { name, id, cwd: currentDirectory(), isLocal: false } : null
+  const here = currentDirectory(context)
+  const isHere = (await findSavedSessions(context.home, here)).some(({ sessionId }) => sessionId === id)
+  return isHere ? { name, id, cwd: here, isLocal: false } : null
 }
 
 async function findSavedOwner(
@@ -90,7 +91,7 @@ async function findSavedOwner(
   const chosen = singleMatch(found, word, remote)
   const { err, isQuiet } = context.screen
   if (!isQuiet) for (const text of otherMatchesNotice(chosen, found)) err.printLine(text)
-  return { name: chosen.name, id: chosen.sessionId, cwd: currentDirectory(), isLocal: false }
+  return { name: chosen.name, id: chosen.sessionId, cwd: currentDirectory(context), isLocal: false }
 }
 
 /**

@@ -10,7 +10,6 @@ import type { Home } from '../../state/home.ts'
 import { runTmux } from '../../os/run-tmux.ts'
 import { isLive } from '../session/find-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
-import { isTerminal } from '../terminal/tty.ts'
 import type { Paint } from '../terminal/colors.ts'
 import { pickSession } from '../session/find-session.ts'
 import { shownName, stateLine } from '../session/format.ts'
@@ -40,7 +39,7 @@ switch between them, Ctrl-b w lists them.`,
 const END_TIMEOUT: Duration = 3_000
 
 async function attach(args: ParsedArgs, context: CommandContext): Promise<number> {
-  const { screen, home, env } = context
+  const { screen, home } = context
   const session = pickSession(context, args.positionals[0])
   if (!isLive(session)) {
     throw refusal(
@@ -49,7 +48,7 @@ async function attach(args: ParsedArgs, context: CommandContext): Promise<number
       `oneshot log ${shownName(session)}`,
     )
   }
-  if (!isTerminal(0) || !isTerminal(1)) {
+  if (!screen.input.isTerminal || !screen.out.isTerminal) {
     throw refusal(
       'not-a-terminal',
       'attach needs a terminal for its input and output',
@@ -71,7 +70,7 @@ async function attach(args: ParsedArgs, context: CommandContext): Promise<number
     )
   }
   const readOnly = args.has(OPTIONS.readOnly) ? ['-r'] : []
-  const attachOnce = (): Promise<number | null> => attachToTmux(findAttachTarget(home, session), readOnly, env)
+  const attachOnce = (): Promise<number | null> => attachToTmux(findAttachTarget(home, session), readOnly, context)
   const code = isLoop(session) ? await withWorkerWindows(context, session, attachOnce) : await attachOnce()
   const finalState = await readFinalState(home, session)
   if (code !== 0 && isLive(finalState)) throw attachFailed(finalState)
@@ -79,21 +78,24 @@ async function attach(args: ParsedArgs, context: CommandContext): Promise<number
   return 0
 }
 
+/** A terminal that closes sends the first, a shutdown the second. */
+const CLOSING_SIGNALS = ['SIGHUP', 'SIGTERM'] as const
+
 /** Keeps this process alive after SIGHUP and SIGTERM, so that it can close the worker windows of a closed terminal. */
 async function withWorkerWindows<T>(
-  { home, env }: CommandContext,
+  { home, env, screen: { signals } }: CommandContext,
   loop: SessionView,
   attachOnce: () => Promise<T>,
 ): Promise<T> {
   const { WorkerWindows } = await import('../loop/worker-windows.ts')
   const ignoreSignal = (): void => undefined
-  process.on('SIGHUP', ignoreSignal).on('SIGTERM', ignoreSignal)
+  for (const signal of CLOSING_SIGNALS) signals.on(signal, ignoreSignal)
   const windows = new WorkerWindows(home, loop, env)
   try {
     return await attachOnce()
   } finally {
     await windows.close()
-    process.off('SIGHUP', ignoreSignal).off('SIGTERM', ignoreSignal)
+    for (const signal of CLOSING_SIGNALS) signals.off(signal, ignoreSignal)
   }
 }
 
@@ -120,15 +122,16 @@ function attachFailed({ name }: SessionView): Error {
 async function attachToTmux(
   { socket, session }: { socket: string; session: string },
   options: readonly string[],
-  env: NodeJS.ProcessEnv,
+  context: CommandContext,
 ): Promise<number | null> {
+  const { env } = context
   const query = ['display-message', '-p', '-t', `=${session}:`, '#{session_id}']
   const { stdout } = await runTmux({ program: 'tmux', socket }, query, { env, timeout: 10_000 }).catch(throwTmuxError)
   const id = stdout.trim()
   // -u: without LANG, tmux would show every character beyond ASCII as `_`.
   return id === ''
     ? null
-    : await runInTerminal('tmux', ['-u', '-S', socket, 'attach-session', ...options, '-t', id], env)
+    : await runInTerminal('tmux', ['-u', '-S', socket, 'attach-session', ...options, '-t', id], context)
 }
 
 function throwTmuxError(cause: unknown): never {
@@ -136,18 +139,22 @@ function throwTmuxError(cause: unknown): never {
 }
 
 /** Hands the terminal over. Within another tmux, that one's variables would make tmux refuse to nest. */
-function runInTerminal(program: string, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number | null> {
+function runInTerminal(
+  program: string,
+  argv: readonly string[],
+  { env, screen: { signals } }: CommandContext,
+): Promise<number | null> {
   const { TMUX: _tmux, TMUX_PANE: _pane, ...clean } = env
   return new Promise((resolve, reject) => {
     const child = spawn(program, argv, { stdio: 'inherit', env: clean })
     const ignore = (): void => undefined
-    process.on('SIGINT', ignore)
+    signals.on('SIGINT', ignore)
     child.on('error', cause => {
-      process.off('SIGINT', ignore)
+      signals.off('SIGINT', ignore)
       reject(cause)
     })
     child.on('close', code => {
-      process.off('SIGINT', ignore)
+      signals.off('SIGINT', ignore)
       resolve(code)
     })
   })

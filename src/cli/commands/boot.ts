@@ -76,7 +76,7 @@ async function install(args: ParsedArgs, { home, env, screen }: CommandContext):
   const removed = []
   for (const other of mechanisms) if (other !== mechanism) removed.push(await removeIfInstalled(other))
   // The supervisor stopped with the removed unit.
-  if (removed.some(result => result?.hasStopped) && mechanism.start === undefined) await startDaemon(home)
+  if (removed.some(result => result?.hasStopped) && mechanism.start === undefined) await startDaemon({ home, env })
   if (shouldStart && mechanism.start !== undefined && (await findRespondingDaemon(home)) === undefined) {
     await mechanism.start()
     await waitForDaemon(home)
@@ -95,7 +95,7 @@ async function remove(args: ParsedArgs, { home, env, screen }: CommandContext): 
     hasStopped ||= result?.hasStopped === true
   }
   // The supervisor stopped with its unit; a new one supervises the sessions until the user stops it.
-  if (hasStopped) await startDaemon(home)
+  if (hasStopped) await startDaemon({ home, env })
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson({ removed }))
   printNotes(args, screen, removed.length === 0 ? ['nothing was installed'] : removed.map(where => `removed: ${where}`))
   return 0

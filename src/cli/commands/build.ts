@@ -48,7 +48,7 @@ async function build(args: ParsedArgs, context: CommandContext): Promise<number>
   const { env, hooks, screen } = context
   refuseFollowWithJson(args)
   checkLoopArgs(args)
-  const cwd = resolveDirectory(args)
+  const cwd = resolveDirectory(args, context)
   const config = await loadConfig({ env, cwd, overrides: args.values(OPTIONS.config) })
   const idea = await readPrompt(args, context, EXAMPLE)
   if (idea === undefined) throw refusal('usage', 'build needs an idea', EXAMPLE)
@@ -56,7 +56,7 @@ async function build(args: ParsedArgs, context: CommandContext): Promise<number>
   const project = await hooks.preflight({
     cwd,
     list: file,
-    env: buildEnvironment(args, env, cwd),
+    env: buildEnvironment(args, context, cwd),
     patterns: Object.values(parseGuardedPaths(args, cwd)).flat(),
   })
   refuseExistingPlan(project, file, cwd)

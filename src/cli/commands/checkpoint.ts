@@ -24,13 +24,13 @@ nothing has changed since the last one, nothing is written.`,
 }
 
 async function checkpoint(args: ParsedArgs, context: CommandContext): Promise<number> {
-  const { home, screen } = context
+  const { screen } = context
   const { out } = screen
   const session = pickSession(context, args.positionals[0])
   const { checkpoint: saved, isNew } = await noticeWhenSlow(
     'saving the working tree …',
     screen,
-    (await ensureDaemon(home)).checkpoint(session.id),
+    (await ensureDaemon(context)).checkpoint(session.id),
   )
   const message = isNew
     ? `checkpoint ${saved.number}: ${formatDiffStat(saved)}`

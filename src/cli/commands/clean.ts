@@ -35,7 +35,7 @@ stay in git unless you give --checkpoints.`,
 }
 
 async function clean(args: ParsedArgs, context: CommandContext): Promise<number> {
-  const { screen, home } = context
+  const { screen } = context
   const dropsCheckpoints = args.has(OPTIONS.dropCheckpoints)
   const orphans = dropsCheckpoints ? await findOrphansByName(args.positionals, context) : []
   const isOrphan = (word: string): boolean => orphans.some(({ name, sessionId }) => word === name || word === sessionId)
@@ -57,7 +57,7 @@ async function clean(args: ParsedArgs, context: CommandContext): Promise<number>
   await removeOrphans(orphans, context)
   if (sessions.length === 0) return report([], 'removed')
   if (!(await confirmRemoval(args, context, sessions))) return 1
-  const client = await ensureDaemon(home)
+  const client = await ensureDaemon(context)
   const { removed } = await client.clean({
     ids: sessions.map(session => session.id),
     ...(dropsCheckpoints && { checkpoints: true }),
@@ -128,5 +128,6 @@ async function confirmRemoval(
   for (const session of sessions) screen.err.printLine(`  ${stateLine(session, screen.err.paint)}`)
   return await confirmDefaultNo(
     `remove ${countText} and ${sessions.length === 1 ? 'its' : 'their'} logs? Your project files stay.`,
+    screen,
   )
 }

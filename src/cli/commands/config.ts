@@ -39,7 +39,8 @@ for the keys and the files.`,
   run: config,
 }
 
-async function config(args: ParsedArgs, { env, screen }: CommandContext): Promise<number> {
+async function config(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { env, screen } = context
   const { out } = screen
   const [action = 'list', key, value] = args.positionals
   const isJson = args.has(OPTIONS.json)
@@ -56,14 +57,14 @@ async function config(args: ParsedArgs, { env, screen }: CommandContext): Promis
   }
   if (value !== undefined && action !== 'set')
     throw refusal('usage', `config ${action} takes no value`, `oneshot config set ${key} ${value}`)
-  const cwd = currentDirectory()
+  const cwd = currentDirectory(context)
   if (action === 'path') {
     const files = describeFiles(env, cwd)
     if (isJson) out.printLine(toJson(files))
     else for (const { kind, path, exists } of files) out.printLine(`${kind}  ${path}${exists ? '' : '  (absent)'}`)
     return 0
   }
-  if (action === 'edit') return await (await import('../terminal/editor.ts')).editConfig(env)
+  if (action === 'edit') return await (await import('../terminal/editor.ts')).editConfig(context)
   if (action === 'set' || action === 'unset') {
     const name = requireKey(key, action)
     const file = await writeUserKey(env, name, action === 'set' ? (value ?? '') : null)

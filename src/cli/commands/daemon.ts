@@ -55,7 +55,7 @@ const ACTIONS = { start, stop, status, restart, log } as const satisfies Record<
 async function start(args: ParsedArgs, context: CommandContext): Promise<number> {
   const running = await findRespondingDaemon(context.home)
   if (args.has(OPTIONS.noResume) && running !== undefined) throw alreadyResumed(running)
-  const view = running ?? (await startDaemon(context.home, { isHeld: args.has(OPTIONS.noResume) }))
+  const view = running ?? (await startDaemon(context, { isHeld: args.has(OPTIONS.noResume) }))
   return printDaemon(args, context, view, running === undefined ? 'started' : 'already running')
 }
 
@@ -85,7 +85,7 @@ async function restart(args: ParsedArgs, context: CommandContext): Promise<numbe
   return printDaemon(
     args,
     context,
-    await startDaemon(home, { isHeld: args.has(OPTIONS.noResume) }),
+    await startDaemon(context, { isHeld: args.has(OPTIONS.noResume) }),
     running === undefined ? 'started' : 'restarted',
   )
 }
@@ -98,14 +98,17 @@ async function status(args: ParsedArgs, { home, screen }: CommandContext): Promi
   return 0
 }
 
-async function log(args: ParsedArgs, { home, screen: { out } }: CommandContext): Promise<number> {
+async function log(args: ParsedArgs, { home, screen }: CommandContext): Promise<number> {
+  const { out } = screen
   const { followLines, parseLogLine: toRecord } = await import('../daemon/follow-log.ts')
   const lines = args.value(OPTIONS.lines) ?? 'all'
   const show = (text: string): void => out.printLine(args.has(OPTIONS.json) ? JSON.stringify(toRecord(text)) : text)
   const { size } = fs.statSync(home.daemonLog, { throwIfNoEntry: false }) ?? { size: 0 }
   for (const text of readLastLines(home.daemonLog, lines === 'all' ? Number.POSITIVE_INFINITY : lines)) show(text)
   if (!args.has(OPTIONS.followLog)) return 0
-  const outcome = await untilInterrupted({ outlet: out }, signal => followLines(home.daemonLog, size, show, signal))
+  const outcome = await untilInterrupted(screen, { outlet: out }, signal =>
+    followLines(home.daemonLog, size, show, signal),
+  )
   return outcome.ended === 'interrupted' ? INTERRUPTED : 0
 }
 

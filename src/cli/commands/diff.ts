@@ -41,7 +41,9 @@ async function diff(args: ParsedArgs, context: CommandContext): Promise<number> 
   const references = [from, to]
   if (references.includes('now') && !session.isLocal) refuseUnsavedSession(session)
   const all = await readCheckpoints(home, session)
-  const now = references.includes('now') ? (await (await ensureDaemon(home)).checkpoint(session.id)).checkpoint : null
+  const now = references.includes('now')
+    ? (await (await ensureDaemon(context)).checkpoint(session.id)).checkpoint
+    : null
   const [first, last] = references.map(word =>
     word === 'now' && now !== null ? now : selectCheckpoint(all, word, session),
   )

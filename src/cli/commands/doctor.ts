@@ -47,14 +47,15 @@ function summarize(findings: readonly Finding[]): string {
     : `all checks passed, with ${warned} ${warned === 1 ? 'warning' : 'warnings'}`
 }
 
-async function runChecks(args: ParsedArgs, { env, home }: CommandContext): Promise<Finding[]> {
-  const cwd = currentDirectory()
+async function runChecks(args: ParsedArgs, context: CommandContext): Promise<Finding[]> {
+  const { env, home } = context
+  const cwd = currentDirectory(context)
   const options = { fix: args.has(OPTIONS.fix) }
   // The check of the folder comes first, because the supervisor refuses a folder that is open to others.
   const folder = checkHome(home, options)
   const [tmux, daemon, config, boot, logout, channels, agents] = await Promise.all([
     checkTmux(env, cwd),
-    checkDaemon(home, options),
+    checkDaemon(context, options),
     checkConfig(env, cwd, args.values(OPTIONS.config)),
     checkBoot(home, env),
     checkLogout(home, env),

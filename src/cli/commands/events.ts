@@ -52,7 +52,7 @@ function last<T>(items: readonly T[], count: number | 'all'): readonly T[] {
 /** Prints one line for each event as it happens, until the session has ended. */
 async function follow(session: SessionView, { home, screen }: CommandContext, isJson: boolean): Promise<number> {
   const { out } = screen
-  const { ended } = await untilInterrupted({}, async signal => {
+  const { ended } = await untilInterrupted(screen, {}, async signal => {
     for await (const event of watchEvents(home, session.id, signal))
       out.printLine(isJson ? toJsonLine(event) : formatEvent(event, out))
   })

@@ -26,7 +26,7 @@ async function help(args: ParsedArgs, { screen, commands }: CommandContext): Pro
   const { out } = screen
   const [word] = args.positionals
   if (word === undefined) {
-    out.printLine(wrapHelp(await renderOverview(commands, out.paint), out.width))
+    out.printLine(wrapHelp(renderOverview(commands, out.paint), out.width))
     return 0
   }
   const topic = TOPICS.find(({ name }) => name === word)

@@ -30,9 +30,9 @@ async function hold(args: ParsedArgs, context: CommandContext): Promise<number> 
   const session = pickSession(context, args.positionals[0], isLive)
   if (!isLive(session))
     throw refusal('session-ended', `${shownName(session)} has already ended`, `oneshot status ${shownName(session)}`)
-  const held = await (await ensureDaemonForStop(home, [session], 'hold')).hold(session.id)
+  const held = await (await ensureDaemonForStop(context, [session], 'hold')).hold(session.id)
   let latest = held
-  const { ended } = await untilInterrupted({}, async signal => {
+  const { ended } = await untilInterrupted(screen, {}, async signal => {
     latest = await waitForNoProcesses(home, held, signal)
   })
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson(latest))

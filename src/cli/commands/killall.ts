@@ -36,7 +36,7 @@ async function killall(args: ParsedArgs, context: CommandContext): Promise<numbe
   if (!args.has(OPTIONS.yes)) {
     if (!screen.mayAsk) throw refusal('needs-yes', `this would stop ${countText}`, 'oneshot killall --yes')
     for (const session of live) err.printLine(`  ${stateLine(session, err.paint)}`)
-    if (!(await confirmDefaultNo(`stop ${countText}?`))) return 1
+    if (!(await confirmDefaultNo(`stop ${countText}?`, screen))) return 1
   }
   const { views, code } = await stopSessions(context, live, { timeout: args.value(OPTIONS.timeout), wait: true })
   if (args.has(OPTIONS.json)) out.printLine(toJson(views))

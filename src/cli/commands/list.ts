@@ -44,15 +44,15 @@ a name are shown with their ids, which every command takes instead of a name.`,
 }
 
 async function list(args: ParsedArgs, context: CommandContext): Promise<number> {
-  const { screen, home } = context
+  const { screen } = context
   if (args.has(OPTIONS.watchList)) {
     const { redrawUntilInterrupted: watchList } = await import('../terminal/live-view.ts')
     return await watchList(screen, () => {
-      const { rows, others } = selectRows(args, readSessions(home))
+      const { rows, others } = selectRows(args, context)
       return rows.length === 0 ? [emptyListMessage(others)] : renderSessions(rows, args, screen)
     })
   }
-  const { all, rows, others } = selectRows(args, readSessions(home))
+  const { all, rows, others } = selectRows(args, context)
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson(all))
   else if (screen.isQuiet) for (const { session } of rows) screen.out.printLine(session.name)
   else if (rows.length > 0) screen.out.printLine(renderSessions(rows, args, screen).join('\n'))
@@ -63,11 +63,11 @@ async function list(args: ParsedArgs, context: CommandContext): Promise<number> 
 /** Returns the selected sessions; `others` are those that the filters exclude. */
 function selectRows(
   args: ParsedArgs,
-  sessions: readonly SessionView[],
+  context: CommandContext,
 ): { all: SessionView[]; rows: SessionRow[]; others: SessionView[] } {
-  const cwd = args.has(OPTIONS.here) ? currentDirectory() : null
+  const cwd = args.has(OPTIONS.here) ? currentDirectory(context) : null
   const state = args.value(OPTIONS.state)
-  const all = sortByRelevance(sessions)
+  const all = sortByRelevance(readSessions(context.home))
   const matches = (session: SessionView): boolean =>
     (cwd === null || session.cwd === cwd) &&
     (!args.has(OPTIONS.live) || isLive(session)) &&

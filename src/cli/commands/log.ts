@@ -27,9 +27,10 @@ export const command: Command = {
 
 async function log(args: ParsedArgs, context: CommandContext): Promise<number> {
   if (args.has(OPTIONS.follow)) return await follow(args, context)
-  const { out } = context.screen
+  const { screen } = context
+  const { out } = screen
   const session = pickSession(context, args.positionals[0])
-  const outcome = await untilInterrupted({ outlet: out }, async signal => {
+  const outcome = await untilInterrupted(screen, { outlet: out }, async signal => {
     for await (const bytes of readLog(context.home, session, parseLogOptions(args, session, out))) {
       if (signal.aborted) break
       await out.write(bytes)

@@ -5,12 +5,11 @@ import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { toChannelViews } from '../../views/channels.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
-import { ttyPath } from '../terminal/tty.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Output } from '../terminal/output.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
 import { relativeTime } from '../terminal/format.ts'
-import type { Command, CommandContext } from '../context.ts'
+import { bellTerminal, type Command, type CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { choiceType, textType } from '../args/value-types.ts'
 
@@ -59,14 +58,10 @@ async function list(args: ParsedArgs, { env, home, screen }: CommandContext): Pr
 }
 
 /** The supervisor sends the test, as it sends real notifications: a channel that works for it works. */
-async function testChannels(
-  channel: string | undefined,
-  args: ParsedArgs,
-  { env, home, screen }: CommandContext,
-): Promise<number> {
-  const { out, isQuiet } = screen
-  const client = await ensureDaemon(home)
-  const tty = ttyPath(env)
+async function testChannels(channel: string | undefined, args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { out, isQuiet } = context.screen
+  const client = await ensureDaemon(context)
+  const tty = bellTerminal(context)
   const request = { ...(channel !== undefined && { channel }), ...(tty !== undefined && { tty }) }
   const results = await client.testChannels(request)
   if (args.has(OPTIONS.json)) out.printLine(toJson(results))

@@ -111,14 +111,14 @@ async function startCommand(args: ParsedArgs, context: CommandContext): Promise<
   )
   const [word, extra] = args.positionals
   if (extra !== undefined) throw unexpectedArgument(command, extra)
-  const cwd = resolveDirectory(args)
+  const cwd = resolveDirectory(args, context)
   const config = await loadConfig({ env, cwd, overrides: args.values(OPTIONS.config) })
   const requestedList = resolveListFile(args, word, cwd)
   refuseSessionCommand(requestedList, cwd)
   const project = await hooks.preflight({
     cwd,
     list: requestedList,
-    env: buildEnvironment(args, env, cwd),
+    env: buildEnvironment(args, context, cwd),
     patterns: Object.values(parseGuardedPaths(args, cwd)).flat(),
     beads: config.beads.value,
   })

@@ -25,10 +25,10 @@ name stays valid: checkpoints, the .agent folder and the tmux session keep it.`,
 }
 
 async function rename(args: ParsedArgs, context: CommandContext): Promise<number> {
-  const { home, screen } = context
+  const { screen } = context
   const [word, name = ''] = args.positionals
   const session = pickSession(context, word)
-  const renamed = await (await ensureDaemon(home)).rename(session.id, { name })
+  const renamed = await (await ensureDaemon(context)).rename(session.id, { name })
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson(renamed))
   else if (!screen.isQuiet) screen.out.printLine(stateLine(renamed, screen.out.paint))
   return 0

@@ -27,10 +27,10 @@ ended is resumed, if it can be.`,
 async function restart(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const session = pickSession(context, args.positionals[0], isLive)
-  const client = await ensureDaemon(home)
+  const client = await ensureDaemon(context)
   if (isLive(session)) {
     const held = await client.hold(session.id)
-    const { ended } = await untilInterrupted({}, signal => waitForNoProcesses(home, held, signal))
+    const { ended } = await untilInterrupted(screen, {}, signal => waitForNoProcesses(home, held, signal))
     if (ended === 'interrupted') return INTERRUPTED
   }
   const resumed = await client.resume(session.id)

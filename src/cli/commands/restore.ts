@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { refusal } from '../../api/contract/problems.ts'
 import type { CheckpointView, RestoredView } from '../../api/contract/responses.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
@@ -11,7 +10,7 @@ import { confirmDefaultNo } from '../terminal/confirm.ts'
 import { toJson } from '../terminal/format.ts'
 import { relativeTime } from '../terminal/format.ts'
 import { isCheckpointReference, selectCheckpoint } from '../checkpoints/select-checkpoint.ts'
-import { type Command, type CommandContext, currentDirectory } from '../context.ts'
+import { type Command, type CommandContext, resolvePath } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { checkpointArgument } from '../args/command.ts'
 
@@ -76,7 +75,7 @@ async function requestRestore(
   { id, name, cwd, isLocal }: CheckpointOwner,
   { number }: CheckpointView,
   args: ParsedArgs,
-  { home }: CommandContext,
+  context: CommandContext,
 ): Promise<RestoredView> {
   const branch = args.value(OPTIONS.branch)
   const worktree = args.value(OPTIONS.worktree)
@@ -84,11 +83,11 @@ async function requestRestore(
     checkpoint: number,
     ...(args.has(OPTIONS.restoreHere) && { here: true as const }),
     ...(branch !== undefined && { branch }),
-    ...(worktree !== undefined && { worktree: path.resolve(currentDirectory(), worktree) }),
+    ...(worktree !== undefined && { worktree: resolvePath(context, worktree) }),
   }
-  const client = await ensureDaemon(home)
+  const client = await ensureDaemon(context)
   if (isLocal) return client.restore(id, request)
-  return client.restoreSavedSession({ ...request, sessionId: id, name, cwd, umask: process.umask() })
+  return client.restoreSavedSession({ ...request, sessionId: id, name, cwd, umask: context.host.umask() })
 }
 
 async function confirmReplace(
@@ -102,6 +101,7 @@ async function confirmReplace(
   if (!screen.mayAsk) throw refusal('needs-yes', what, 'add --yes; oneshot saves the present files first')
   return await confirmDefaultNo(
     `${what}, ${relativeTime(at, Date.now())}. oneshot saves the present files first. Continue?`,
+    screen,
   )
 }
 

@@ -1,12 +1,10 @@
 import fs from 'node:fs'
-import path from 'node:path'
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { readResumePreview } from '../../views/resume-preview.ts'
 import { readTranscriptLength } from '../../views/log-source.ts'
 import { readSession } from '../../views/sessions.ts'
 import { isLoop, isResumable } from '../../views/session-state.ts'
-import type { Home } from '../../state/home.ts'
 import { ensureDaemon, findRespondingDaemon } from '../daemon/ensure-daemon.ts'
 import { isLive } from '../session/find-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
@@ -19,7 +17,7 @@ import { previewLines } from '../resume/show-resume.ts'
 import { pickSession } from '../session/find-session.ts'
 import { stateLine } from '../session/format.ts'
 import { parseEnvChanges } from '../resume/from-remote.ts'
-import { type Command, type CommandContext, currentDirectory } from '../context.ts'
+import { type Command, type CommandContext, resolvePath } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { sessionArgument } from '../args/command.ts'
 
@@ -94,7 +92,7 @@ async function resumeOrImport(
   // If the folder is missing, the supervisor refuses the session or continues it in another folder: no preview applies.
   const isInPlace = !args.has(OPTIONS.movedTo) && fs.existsSync(chosen.cwd)
   if (!screen.isQuiet && isInPlace && (isResumable(chosen) || !isSupervised)) {
-    const preview = await readPreview(chosen, home, isSupervised)
+    const preview = await readPreview(chosen, context, isSupervised)
     for (const text of previewLines(chosen, preview, screen.err.paint)) screen.err.printLine(text)
   }
   const resumed = await resumeLocal(chosen, args, context, isSupervised)
@@ -104,10 +102,11 @@ async function resumeOrImport(
 async function printPreview(
   chosen: SessionView,
   args: ParsedArgs,
-  { home, screen }: CommandContext,
+  context: CommandContext,
   isSupervised: boolean,
 ): Promise<number> {
-  const preview = await readPreview(chosen, home, isSupervised)
+  const { screen } = context
+  const preview = await readPreview(chosen, context, isSupervised)
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson({ session: chosen, ...preview }))
   else for (const text of previewLines(chosen, preview, screen.out.paint)) screen.out.printLine(text)
   return 0
@@ -116,27 +115,32 @@ async function printPreview(
 /**
  * Asks a running supervisor; without one it reads the preview from disk, and does not start a supervisor only to look.
  */
-async function readPreview({ id }: SessionView, home: Home, isSupervised: boolean): Promise<ResumePreview> {
-  const stored = isSupervised ? undefined : readResumePreview(home, id)
-  return stored ?? (await ensureDaemon(home)).previewResume(id)
+async function readPreview(
+  { id }: SessionView,
+  context: CommandContext,
+  isSupervised: boolean,
+): Promise<ResumePreview> {
+  const stored = isSupervised ? undefined : readResumePreview(context.home, id)
+  return stored ?? (await ensureDaemon(context)).previewResume(id)
 }
 
 /** Restores the missing part: the supervisor, the work, or both. */
 async function resumeLocal(
   chosen: SessionView,
   args: ParsedArgs,
-  { home, env }: CommandContext,
+  context: CommandContext,
   isSupervised: boolean,
 ): Promise<ResumeResult> {
+  const { home, env } = context
   const changes = parseEnvChanges(args, env)
   const cwd = args.value(OPTIONS.movedTo)
-  const client = await ensureDaemon(home)
+  const client = await ensureDaemon(context)
   const found = isSupervised ? chosen : (readSession(home, chosen.id) ?? chosen)
   const isStillRunning = !isSupervised && isLive(found) && !isResumable(found)
   if (isStillRunning) return { session: found, supervision: true, work: false }
   const session = await client.resume(chosen.id, {
     env: changes,
-    ...(cwd !== undefined && { cwd: path.resolve(currentDirectory(), cwd) }),
+    ...(cwd !== undefined && { cwd: resolvePath(context, cwd) }),
   })
   return { session, supervision: !isSupervised, work: true }
 }

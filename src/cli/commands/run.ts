@@ -12,13 +12,12 @@ import { printAutonomyNoticeOnce } from '../run/notices.ts'
 import { printDroppedVariables } from '../run/notices.ts'
 import { readPrompt } from '../args/read-text.ts'
 import { resolveDirectory, buildRunRequest } from '../run/run-request.ts'
-import { ttyPath } from '../terminal/tty.ts'
 import { deferInterrupt } from '../terminal/interrupts.ts'
 import { noticeWhenSlow } from '../terminal/screen.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { refuseFollowWithJson } from '../args/validate.ts'
-import type { Command, CommandContext } from '../context.ts'
+import { bellTerminal, type Command, type CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { textType } from '../args/value-types.ts'
 
@@ -112,7 +111,7 @@ async function run(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { env, home, hooks, screen } = context
   const isFollowing = args.has(OPTIONS.follow)
   refuseFollowWithJson(args)
-  const cwd = resolveDirectory(args)
+  const cwd = resolveDirectory(args, context)
   const config = await loadConfig({ env, cwd, overrides: args.values(OPTIONS.config) })
   const prompt = await readPrompt(args, context)
   const request = buildRunRequest(args, context, { config, cwd, prompt })
@@ -124,10 +123,10 @@ async function run(args: ParsedArgs, context: CommandContext): Promise<number> {
   }
   await checkCheckpointOptions(request, args, context)
   printDockerNotice(request, args, context)
-  const client = await ensureDaemon(home)
-  const tty = ttyPath(env)
-  const fullRequest = { ...request, umask: process.umask(), ...(tty !== undefined && { tty }) }
-  const { session, isInterrupted } = await deferInterrupt(() =>
+  const client = await ensureDaemon({ home, env })
+  const tty = bellTerminal(context)
+  const fullRequest = { ...request, umask: context.host.umask(), ...(tty !== undefined && { tty }) }
+  const { session, isInterrupted } = await deferInterrupt(screen, () =>
     noticeWhenSlow('saving the working tree, then starting …', screen, client.run(fullRequest)),
   )
   if (isInterrupted) {

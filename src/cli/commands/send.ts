@@ -56,11 +56,11 @@ async function send(args: ParsedArgs, context: CommandContext): Promise<number> 
   refuseFollowWithJson(args)
   const sessions = readSessions(home)
   const messageArgs = parseMessageArgs(args, sessions)
-  const before = chooseSession(sessions, messageArgs.name, takesMessages)
+  const before = chooseSession(context, sessions, messageArgs.name, takesMessages)
   const text = await readMessage(messageArgs, args, context)
   const logOffset = readTranscriptLength(home, before.id)
   const request = { key: crypto.randomUUID(), text: text.toString('base64') }
-  const { session, message } = await sendWithRetry(home, before.id, request)
+  const { session, message } = await sendWithRetry(context, before.id, request)
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson({ session, message }))
   else printDelivery({ message, before, session, ahead: queuedBefore(home, session, message) }, args, context)
   if (!args.has(OPTIONS.follow)) return 0
@@ -73,16 +73,16 @@ const UNREACHABLE_CODES = new Set(['daemon-unreachable', 'daemon-refused'])
 
 /** A supervisor that stops during the call may have accepted the message or not: the key prevents a duplicate. */
 async function sendWithRetry(
-  home: Home,
+  context: CommandContext,
   id: string,
   request: SendRequest,
 ): Promise<{ session: SessionView; message: MessageView }> {
-  const client = await ensureDaemon(home)
+  const client = await ensureDaemon(context)
   try {
     return await client.send(id, request)
   } catch (cause) {
     if (!(cause instanceof Refusal) || !UNREACHABLE_CODES.has(cause.code)) throw cause
-    const next = await ensureDaemon(home)
+    const next = await ensureDaemon(context)
     return await next.send(id, request)
   }
 }
@@ -129,12 +129,12 @@ export function parseMessageArgs(args: ParsedArgs, sessions: readonly SessionVie
 export async function readMessage(
   { source, place }: MessageArgs,
   args: ParsedArgs,
-  { argv, screen }: CommandContext,
+  context: CommandContext,
 ): Promise<Buffer> {
   const bytes =
     source === undefined
-      ? argumentBytes(argv, args.argvIndexes[place] as number)
-      : await readText(source, { what: 'message', option: 'file' }, screen)
+      ? argumentBytes(context, args.argvIndexes[place] as number)
+      : await readText(source, { what: 'message', option: 'file' }, context)
   if (!isBlankText(bytes)) return bytes
   const origin = source === undefined ? '' : ` from ${sourceName(source)}`
   throw refusal(

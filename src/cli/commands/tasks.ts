@@ -64,11 +64,12 @@ async function tasks(args: ParsedArgs, context: CommandContext): Promise<number>
 }
 
 /** Inside a session, a line without a name means that session, in every directory. */
-function findTargetSession(name: string | undefined, { home, env }: CommandContext): SessionView {
+function findTargetSession(name: string | undefined, context: CommandContext): SessionView {
+  const { home, env } = context
   const sessions = readSessions(home)
   const { sessionId } = parseMailboxEntry(env['ONESHOT_ATTEMPT'] ?? '')
   const ownSession = name === undefined ? sessions.find(({ id }) => id === sessionId) : undefined
-  return ownSession ?? chooseSession(sessions, name, () => true)
+  return ownSession ?? chooseSession(context, sessions, name, () => true)
 }
 
 /** Prints only ids into a pipe: those of new tasks, or those of changed ones. */
@@ -76,11 +77,11 @@ async function changeTasks(
   session: SessionView,
   request: TasksRequest,
   args: ParsedArgs,
-  { home, screen }: CommandContext,
+  { home, env, screen }: CommandContext,
 ): Promise<number> {
   const { out, isQuiet } = screen
   const before = readTasks(home, session.id).map(({ id }) => id)
-  const all = await (await ensureDaemon(home)).tasks(session.id, request)
+  const all = await (await ensureDaemon({ home, env })).tasks(session.id, request)
   const isAffected = ({ id, source }: TaskView): boolean =>
     request.action === 'add' ? source === 'user' && !before.includes(id) : request.ids.includes(id)
   const changed = all.filter(isAffected)

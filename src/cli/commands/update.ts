@@ -27,12 +27,13 @@ supervisor is restarted. Running work is not touched.`,
 }
 
 /** Loads every needed module before it begins, because the update replaces the files of this program. */
-async function update(args: ParsedArgs, { screen, home }: CommandContext): Promise<number> {
+async function update(args: ParsedArgs, { screen, home, env }: CommandContext): Promise<number> {
   const { out, err } = screen
   const root = packageRoot()
+  const place = { cwd: root, env }
   const isClone = fs.existsSync(path.join(root, '.git'))
   if (args.has(OPTIONS.check)) {
-    const status = isClone ? await checkClone(root) : await checkNpm()
+    const status = isClone ? await checkClone(place) : await checkNpm(env)
     const { isNew, text } = status
     out.printLine(args.has(OPTIONS.json) ? toJson({ version: VERSION, isNew, text, root }) : `${VERSION}: ${text}`)
     return 0
@@ -40,13 +41,13 @@ async function update(args: ParsedArgs, { screen, home }: CommandContext): Promi
   const printProgress = (text: string): void => {
     if (err.isTerminal && !screen.isQuiet) err.printLine(text)
   }
-  const change = isClone ? await updateClone(root, printProgress) : await updateNpm(root, printProgress)
+  const change = isClone ? await updateClone(place, printProgress) : await updateNpm(place, printProgress)
   const version = readVersion(root)
   const running = await findDaemon(home)
   if (running !== undefined && (change !== undefined || running.version !== version)) {
     printProgress('restarting the supervisor …')
     await stopDaemon(home, running)
-    await startDaemon(home)
+    await startDaemon({ home, env })
   }
   const versions = version === VERSION ? version : `${VERSION} → ${version}`
   const text = change === undefined ? `up to date: ${version}` : `updated: ${versions} (${change})`

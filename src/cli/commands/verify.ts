@@ -5,7 +5,6 @@ import { readFinalOutput } from '../../views/final-output.ts'
 import { type CheckRun, explainChangedCheck, readRequestedCheck, toVerificationView } from '../../views/verification.ts'
 import { readCheckpointsFromStart, readLoopWork, summarizeWork } from '../../views/work-summary.ts'
 import { readSession } from '../../views/sessions.ts'
-import type { Home } from '../../state/home.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
 import { isLive, pickSession } from '../session/find-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
@@ -55,8 +54,8 @@ async function verify(args: ParsedArgs, context: CommandContext): Promise<number
   const session = pickSession(context, args.positionals[0])
   const choice = chooseCheck(args, session.cwd, env, readRequestedCheck(context.home, session.id))
   const limit = args.value(OPTIONS.checkLimit)
-  const outcome = await untilInterrupted({}, async signal => {
-    const found = await gatherEvidence(context.home, session)
+  const outcome = await untilInterrupted(screen, {}, async signal => {
+    const found = await gatherEvidence(context, session)
     // If the loop's work has not landed, a check of this folder proves nothing about it.
     const checkToRun = found.isApart && !args.has(OPTIONS.checkLine) ? 'off' : choice
     const checkResult = await runCheck(checkToRun, session, context, { limit, signal })
@@ -71,22 +70,23 @@ async function verify(args: ParsedArgs, context: CommandContext): Promise<number
 }
 
 /** Reads the evidence before any check runs, because a check may change files itself. */
-async function gatherEvidence(home: Home, picked: SessionView) {
+async function gatherEvidence(context: CommandContext, picked: SessionView) {
+  const { home } = context
   if (!isLive(picked) && picked.isSaving) await waitForCheckpoint(home, picked)
   const session = readSession(home, picked.id) ?? picked
   const words = await readFinalOutput(home, session)
   const isolated = readLoopWork(home, session)
   if (isolated !== null) return { session, shown: isolated, words, isApart: isolated.isApart }
   const checkpoints = await readCheckpointsFromStart(home, session)
-  const now = isLive(session) && checkpoints.length > 0 ? await checkpointNow(home, session) : null
+  const now = isLive(session) && checkpoints.length > 0 ? await checkpointNow(context, session) : null
   const shown = await summarizeWork(home, session, checkpoints, now)
   return { session, shown, words, isApart: false }
 }
 
 /** Returns null when the supervisor cannot save now: the caller then uses the newest checkpoint. */
-async function checkpointNow(home: Home, { id }: SessionView): Promise<CheckpointView | null> {
+async function checkpointNow(context: CommandContext, { id }: SessionView): Promise<CheckpointView | null> {
   try {
-    return (await (await ensureDaemon(home)).checkpoint(id)).checkpoint
+    return (await (await ensureDaemon(context)).checkpoint(id)).checkpoint
   } catch (cause) {
     if (isRefusal(cause)) return null
     throw cause

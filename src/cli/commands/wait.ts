@@ -34,9 +34,9 @@ Ctrl-C ends this command, never the work.`,
 async function wait(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, home } = context
   const sessions = pickSessions(context, args.positionals)
-  if (sessions.some(isLive)) await ensureDaemon(home) // Only the supervisor records the end.
+  if (sessions.some(isLive)) await ensureDaemon(context) // Only the supervisor records the end.
   const latest = new Map(sessions.map(session => [session.id, session]))
-  const outcome = await untilInterrupted({ timeout: args.value(OPTIONS.timeout) }, signal =>
+  const outcome = await untilInterrupted(screen, { timeout: args.value(OPTIONS.timeout) }, signal =>
     Promise.all(
       sessions.map(session => {
         const announce = args.has(OPTIONS.json) && !screen.err.isTerminal ? () => undefined : stateAnnouncer(screen)

@@ -7,6 +7,7 @@ import { Refusal } from '../../lib/errors.ts'
 import type { Duration } from '../../lib/time.ts'
 import { type Home, homeExists, openHome } from '../../state/home.ts'
 import { assertFreeSpace } from '../../state/disk-reserve.ts'
+import type { CommandContext } from '../context.ts'
 import { readLastLines } from './read-last-lines.ts'
 
 /**
@@ -18,10 +19,14 @@ const STOP_TIMEOUT: Duration = 15_000
 /** In milliseconds: short compared to the start of a process, long compared to a request. */
 const POLL_INTERVAL: Duration = 15
 
+/** The state folder of a daemon, and the environment that a new one gets. */
+type DaemonLocation = Pick<CommandContext, 'home' | 'env'>
+
 /** Returns a client of a responding daemon, and starts a daemon if none responds. */
-export async function ensureDaemon(home: Home): Promise<Client> {
-  if ((await findRespondingDaemon(home)) === undefined) await startDaemon(home)
-  return connect(home.daemonSocket)
+export async function ensureDaemon(location: DaemonLocation): Promise<Client> {
+  const { home, env } = location
+  if ((await findRespondingDaemon(home)) === undefined) await startDaemon(location)
+  return connect(home.daemonSocket, env['ONESHOT_ATTEMPT'])
 }
 
 /** Treats a stuck or suspended daemon as missing: the new daemon decides if it replaces it. */
@@ -39,13 +44,13 @@ export async function findDaemon(home: Home): Promise<DaemonView | undefined> {
 }
 
 /** With `isHeld` the daemon starts no agent that is not alive; the marker file keeps this across its restarts. */
-export async function startDaemon(home: Home, { isHeld = false } = {}): Promise<DaemonView> {
+export async function startDaemon({ home, env }: DaemonLocation, { isHeld = false } = {}): Promise<DaemonView> {
   openHome(home)
   assertFreeSpace(home)
   if (isHeld) fs.writeFileSync(home.holdMarker, '', { mode: 0o600 })
   fs.rmSync(home.downMarker, { force: true })
   const { startKeeper } = await import('../../state/keeper.ts') // node:child_process takes 2 ms to load, and `run` seldom needs it.
-  startKeeper(home)
+  startKeeper(home, env)
   return await waitForDaemon(home)
 }
 

@@ -3,6 +3,7 @@ import { loadConfig } from '../../api/config/load-config.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { type Home, homeExists } from '../../state/home.ts'
+import type { CommandContext } from '../context.ts'
 import { findDaemon, startDaemon } from '../daemon/ensure-daemon.ts'
 import { isInDockerContext } from '../run/notices.ts'
 import { VERSION } from '../../lib/version.ts'
@@ -40,10 +41,13 @@ export function checkSpace(home: Home): Finding {
   }
 }
 
-export async function checkDaemon(home: Home, options: { fix: boolean }): Promise<Finding> {
+export async function checkDaemon(
+  context: Pick<CommandContext, 'home' | 'env'>,
+  options: { fix: boolean },
+): Promise<Finding> {
   const check = 'supervisor'
   try {
-    const view = (await findDaemon(home)) ?? (options.fix ? await startDaemon(home) : undefined)
+    const view = (await findDaemon(context.home)) ?? (options.fix ? await startDaemon(context) : undefined)
     if (view === undefined) return note(check, 'not running; the next command that needs it starts it')
     const text = `pid ${view.pid}, version ${view.version}, ${view.sessions.live} live ${view.sessions.live === 1 ? 'session' : 'sessions'}`
     if (view.version === VERSION) return ok(check, text)

@@ -5,7 +5,7 @@ import { makePaint } from '../terminal/colors.ts'
 import { commandNamed, COMMANDS } from '../../../testkit/cli/commands.ts'
 import { COMMAND_INDEX } from '../command-index.ts'
 import { GLOBAL_OPTIONS } from '../args/options.ts'
-import { EXIT_CODES } from './texts.ts'
+import { EXIT_CODES, OVERVIEW_EXAMPLES } from './texts.ts'
 import { wrapHelp } from './layout.ts'
 import { renderHelp, renderOverview } from './command-help.ts'
 import { TOPICS } from './topics.ts'
@@ -47,11 +47,12 @@ test('help on a command shows examples first, then usage, arguments and options'
   `)
 })
 
-test('the overview names every command and topic', async () => {
-  const text = await renderOverview(COMMAND_INDEX, plain)
+test('the overview names every command and topic', () => {
+  const text = renderOverview(COMMAND_INDEX, plain)
   for (const { name, summary } of shown)
     expect(text).toMatch(new RegExp(`^  ${name}[, ].*${summary.slice(0, 20)}`, 'm'))
   for (const { name } of TOPICS) expect(text).toContain(`help ${name}`)
+  expect(commandNamed('run').examples).toEqual(expect.arrayContaining([...OVERVIEW_EXAMPLES]))
   expect(text).not.toContain('__complete')
 })
 
@@ -63,9 +64,9 @@ test.each(shown.map(command => [command.name, command] as const))(
   },
 )
 
-test.each([40, 80])('help fits a terminal of %i columns and loses no word', async width => {
+test.each([40, 80])('help fits a terminal of %i columns and loses no word', width => {
   for (const paint of [plain, makePaint(true)]) {
-    const texts = [await renderOverview(COMMAND_INDEX, paint), ...shown.map(command => renderHelp(command, paint))]
+    const texts = [renderOverview(COMMAND_INDEX, paint), ...shown.map(command => renderHelp(command, paint))]
     for (const text of [...texts, ...TOPICS.map(topic => topic.render(paint))]) {
       const fitted = wrapHelp(text, width)
       expect(fitted.split(/\s+/)).toEqual(text.split(/\s+/))

@@ -1,20 +1,19 @@
 import type { Paint } from '../terminal/colors.ts'
-import { type CommandDefinition, type CommandHeader, findCommand, GROUPS } from '../args/command.ts'
+import { type CommandDefinition, type CommandHeader, GROUPS } from '../args/command.ts'
 import { GLOBAL_OPTIONS } from '../args/options.ts'
 import { exampleLine, describeOption, twoColumns, section, usageLine } from './layout.ts'
+import { OVERVIEW_EXAMPLES } from './texts.ts'
 import { TOPICS } from './topics.ts'
-import type { CommandEntry } from '../context.ts'
 
-/** Renders the overview: all commands, and two examples of `run`. */
-export async function renderOverview(commands: readonly CommandEntry[], paint: Paint): Promise<string> {
-  const run = await findCommand(commands, 'run')?.load()
+/** Renders the overview of all commands. It loads none of them. */
+export function renderOverview(commands: readonly CommandHeader[], paint: Paint): string {
   const groups = GROUPS.map(group => {
     const members = commands.filter(command => command.group === group)
     return section(group, twoColumns(members.map(describeCommand), paint), paint)
   })
   return [
     'oneshot runs coding agents and commands so that the work outlives the terminal.',
-    section('Examples', (run?.examples ?? []).slice(0, 2).map(exampleLine), paint),
+    section('Examples', OVERVIEW_EXAMPLES.map(exampleLine), paint),
     ...groups,
     section(
       'Topics',

@@ -1,4 +1,11 @@
 import { KEY_NAMES, KEYS } from '../../api/config/keys.ts'
+import type { Example } from '../args/command.ts'
+
+/** Two examples of `run`, which the overview shows without loading the command. */
+export const OVERVIEW_EXAMPLES: readonly Example[] = [
+  { argv: ['run', 'fix the flaky login test'], description: 'give a prompt to your agent' },
+  { argv: ['run', '--', 'pytest', 'tests/', '-v'], description: 'run any command' },
+]
 
 export interface HelpEntry {
   readonly name: string

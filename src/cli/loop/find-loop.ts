@@ -16,14 +16,14 @@ export function findUnfinishedLoop(home: Home, cwd: string, list: string | null)
 }
 
 /** Returns the loop that a word means, by its own name or by that of one of its workers. */
-export function pickLoop({ home }: CommandContext, word: string | undefined): SessionView {
-  const sessions = readSessions(home)
-  const cwd = currentDirectory()
+export function pickLoop(context: CommandContext, word: string | undefined): SessionView {
+  const sessions = readSessions(context.home)
+  const cwd = currentDirectory(context)
   const loops = [...new Set(sessions.filter(isLoop).map(({ name }) => name))]
   const hint = loops.length === 0 ? 'start one: oneshot ralph PRD.md' : `the loops are ${loops.join(', ')}`
   const noLoopHere = (): Error => refusal('no-loop', `there is no loop in this directory (${cwd})`, hint)
   if (word === undefined && !sessions.some(session => session.cwd === cwd)) throw noLoopHere()
-  const found = chooseSession(sessions, word, isLoop)
+  const found = chooseSession(context, sessions, word, isLoop)
   const loop = isLoop(found) ? found : sessions.find(({ id }) => id === found.parent)
   if (loop !== undefined && isLoop(loop)) return loop
   if (word === undefined) throw noLoopHere()

@@ -10,7 +10,7 @@ import { buildLoopRequest } from './loop-request.ts'
 async function buildFromArgs(...argv: string[]): Promise<{ request: RunRequest; spec: LoopRequest }> {
   const words = ['ralph', '--agent', 'demo', ...argv]
   const args = parseLine(words)
-  const context = { argv: words, env: {} } as unknown as CommandContext
+  const context = { argv: words, env: {}, host: {} } as unknown as CommandContext
   const config = await loadConfig({ env: { XDG_CONFIG_HOME: '/nowhere' }, cwd: '/', overrides: [] })
   const worker = buildRunRequest(args, context, { config, cwd: '/p', prompt: Buffer.from('work through PRD.md') })
   const plan = { kind: 'ralph', list: 'PRD.md', check: null, planning: 'none', name: 'prd' } as const

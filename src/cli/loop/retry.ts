@@ -19,7 +19,7 @@ export async function retryCommand(
     throw refusal('usage', 'ralph retry needs the number of a task', 'oneshot ralph status shows them')
   const loop = pickLoop(context, word)
   const retried = await hooks.retryTask(home, loop.id, task, { isFresh: args.has(OPTIONS.discardWork) })
-  const session = await (await ensureDaemon(home)).resume(loop.id)
+  const session = await (await ensureDaemon(context)).resume(loop.id)
   if (args.has(OPTIONS.json)) out.printLine(toJson({ ...retried, session }))
   else if (!screen.isQuiet) {
     out.printLine(

@@ -58,7 +58,7 @@ export async function reviewPlan(session: SessionView, args: ParsedArgs, context
   const { home, screen } = context
   const { err } = screen
   err.printLine(`${err.paint.bold(session.name)}  is planning  (Ctrl-C leaves it running)`)
-  const outcome = await untilInterrupted({ outlet: err }, signal => waitForPlan(home, session, err, signal))
+  const outcome = await untilInterrupted(screen, { outlet: err }, signal => waitForPlan(home, session, err, signal))
   if (outcome.ended !== 'by-itself') {
     err.printLine(`\nplanning continues; look at it with: oneshot ralph status ${session.name}`)
     err.printLine(`start the plan when it is ready: oneshot resume ${session.name}`)
@@ -76,18 +76,19 @@ export async function reviewPlan(session: SessionView, args: ParsedArgs, context
     err.printLine(`or end it here: oneshot stop ${session.name}`)
     return 0
   }
-  const client = await ensureDaemon(home)
+  const client = await ensureDaemon(context)
   return await presentLoop(await client.resume(planned.id), args, context)
 }
 
 /** Asks until the answer is yes or no; the person can edit the plan in between. */
-async function confirmPlan(board: LoopView | undefined, { env, screen }: CommandContext): Promise<boolean> {
+async function confirmPlan(board: LoopView | undefined, context: CommandContext): Promise<boolean> {
+  const { screen } = context
   const list = board?.list ?? null
-  if (board === undefined || list === null) return await confirmDefaultYes('Start?')
+  if (board === undefined || list === null) return await confirmDefaultYes('Start?', screen)
   for (;;) {
-    const answer = await confirmOrEdit('Start?')
+    const answer = await confirmOrEdit('Start?', screen)
     if (answer !== 'edit') return answer === 'yes'
-    await openInEditor(path.resolve(board.cwd, list), env)
+    await openInEditor(path.resolve(board.cwd, list), context)
     screen.err.printLine(`the loop reads ${list} again when it starts`)
   }
 }

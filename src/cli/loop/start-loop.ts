@@ -6,10 +6,9 @@ import type { ParsedArgs } from '../args/parsed-args.ts'
 import { INTERRUPTED } from '../terminal/interrupts.ts'
 import { printAutonomyNoticeOnce } from '../run/notices.ts'
 import { printDockerNotice } from '../run/notices.ts'
-import { ttyPath } from '../terminal/tty.ts'
 import { deferInterrupt } from '../terminal/interrupts.ts'
 import { toJson } from '../terminal/format.ts'
-import type { CommandContext } from '../context.ts'
+import { bellTerminal, type CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 
 /**
@@ -25,10 +24,10 @@ export async function startLoop(
 ): Promise<SessionView | number> {
   const { home, env, screen } = context
   printDockerNotice(request, args, context)
-  const client = await ensureDaemon(home)
-  const tty = ttyPath(env)
-  const fullRequest = { ...request, umask: process.umask(), ...(tty !== undefined && { tty }) }
-  const { session, isInterrupted } = await deferInterrupt(() => client.run(fullRequest))
+  const client = await ensureDaemon({ home, env })
+  const tty = bellTerminal(context)
+  const fullRequest = { ...request, umask: context.host.umask(), ...(tty !== undefined && { tty }) }
+  const { session, isInterrupted } = await deferInterrupt(screen, () => client.run(fullRequest))
   if (isInterrupted) {
     screen.err.printLine(`${session.name} was already started; stop it with: oneshot stop ${session.name}`)
     return INTERRUPTED

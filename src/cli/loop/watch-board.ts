@@ -27,7 +27,7 @@ export async function watchBoardUntilEnd(
   const show = isInPlace ? inPlacePrinter(out) : appendingPrinter(out, isJson)
   if (isInPlace) await out.write(Buffer.from(ENTER_ALTERNATE_SCREEN))
   try {
-    const outcome = await untilInterrupted({ outlet: out }, async signal => {
+    const outcome = await untilInterrupted(screen, { outlet: out }, async signal => {
       for await (const update of watchBoard(home, session, signal)) await show(update.session, update.board)
     })
     return outcome.ended === 'interrupted' ? INTERRUPTED : 0

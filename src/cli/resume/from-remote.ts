@@ -74,7 +74,7 @@ export async function importSession(saved: SavedSession, args: ParsedArgs, conte
   const { home, screen, env } = context
   if (args.has(OPTIONS.movedTo))
     throw refusal('usage', `${saved.name} continues in this directory`, 'leave out --cwd, or cd to it first')
-  const cwd = currentDirectory()
+  const cwd = currentDirectory(context)
   // The project's configuration has the same source as the session, so it must not decide about the session's rights
   // here.
   const config = await loadConfig({ env, cwd, overrides: args.values(OPTIONS.config), withoutProject: true })
@@ -87,8 +87,8 @@ export async function importSession(saved: SavedSession, args: ParsedArgs, conte
     ...(remote !== undefined && { claim: { remote, isTakeOver: args.has(OPTIONS.takeOver) } }),
     run: {
       cwd,
-      env: { ...buildEnvironment(args, env, cwd), ...parseEnvChanges(args, env) },
-      umask: process.umask(),
+      env: { ...buildEnvironment(args, context, cwd), ...parseEnvChanges(args, env) },
+      umask: context.host.umask(),
       autonomy: isConfigured('autonomy') ? config.autonomy.value : ('ask' as const),
       supervision: {
         ...supervision,
@@ -101,7 +101,7 @@ export async function importSession(saved: SavedSession, args: ParsedArgs, conte
       },
     },
   }
-  const client = await ensureDaemon(home)
+  const client = await ensureDaemon({ home, env })
   const { outlook: preview } = await client.importSession({ ...request, dryRun: true })
   const isDry = args.has(OPTIONS.dryRun)
   const { out, err } = screen
@@ -142,21 +142,21 @@ async function confirmImport(
   if (!isAgreed || !isQuiet) for (const text of [name, ...previewLines(null, preview, err.paint)]) err.printLine(text)
   if (isAgreed) return true
   if (!mayAsk) throw refusal('needs-yes', `this would give these messages to an agent here`, 'read them, and add --yes')
-  return confirmDefaultNo('Anyone who can write to that repository may have written this. Continue it here?')
+  return confirmDefaultNo('Anyone who can write to that repository may have written this. Continue it here?', screen)
 }
 
 type FetchListener = NonNullable<Parameters<typeof findSaved>[3]>
 
 /** Undoes the fetches of the operation. */
 export async function undoFetches<T>(
-  { home }: CommandContext,
+  context: CommandContext,
   operation: (onFetched: FetchListener) => Promise<T>,
 ): Promise<T> {
   const fetches: Parameters<FetchListener>[0][] = []
   try {
     return await operation(fetch => fetches.push(fetch))
   } finally {
-    for (const fetch of fetches) await undoFetch(home, currentDirectory(), fetch)
+    for (const fetch of fetches) await undoFetch(context.home, currentDirectory(context), fetch)
   }
 }
 

@@ -23,8 +23,15 @@ afterAll(() => fs.rmSync(folder, { recursive: true }))
 
 async function request(argv: string[], env: NodeJS.ProcessEnv = {}) {
   const args = parseLine(['run', ...argv])
-  const context = { argv: ['run', ...argv], env: { PATH: folder, ...env } } as unknown as CommandContext
-  const cwd = resolveDirectory(args)
+  const host = { cwd: () => folder, environment: () => undefined }
+  const screen = { input: { isTerminal: false } }
+  const context = {
+    argv: ['run', ...argv],
+    env: { PATH: folder, ...env },
+    host,
+    screen,
+  } as unknown as CommandContext
+  const cwd = resolveDirectory(args, context)
   const config = await loadConfig({ env: { XDG_CONFIG_HOME: folder, ...env }, cwd, overrides: [] })
   return buildRunRequest(args, context, { config, cwd, prompt: await readPrompt(args, context) })
 }

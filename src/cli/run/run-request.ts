@@ -1,5 +1,4 @@
 import fs from 'node:fs'
-import path from 'node:path'
 import { assertTaskName } from '../../api/config/keys.ts'
 import type { Config } from '../../api/config/load-config.ts'
 import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
@@ -8,7 +7,7 @@ import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { Refusal } from '../../lib/errors.ts'
 import { which } from '../../os/which.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
-import { currentDirectory, type CommandContext } from '../context.ts'
+import { currentDirectory, type CommandContext, resolvePath } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { parseAgentOptions, refuseAgentOptions } from './agent-options.ts'
 import { chooseAgent, unknownAgent } from './agent-options.ts'
@@ -33,16 +32,16 @@ export function buildRunRequest(
     ...(name !== undefined && { name }),
     ...(mode !== undefined && { mode }),
     cwd,
-    env: buildEnvironment(args, context.env, cwd),
+    env: buildEnvironment(args, context, cwd),
     supervision: parseSupervisionOptions(args, config),
   }
 }
 
 /** Returns the working directory without symbolic links, because commands find sessions by it. */
-export function resolveDirectory(args: ParsedArgs): string {
+export function resolveDirectory(args: ParsedArgs, context: Pick<CommandContext, 'host'>): string {
   const cwd = args.value(OPTIONS.cwd)
-  if (cwd === undefined) return currentDirectory()
-  const full = path.resolve(cwd)
+  if (cwd === undefined) return currentDirectory(context)
+  const full = resolvePath(context, cwd)
   if (!fs.existsSync(full)) throw badDirectory(full, 'does not exist')
   if (!fs.statSync(full).isDirectory()) throw badDirectory(full, 'is not a directory')
   return fs.realpathSync(full)
@@ -55,16 +54,17 @@ function badDirectory(directory: string, problem: string): Refusal {
 function agentRequest(
   prompt: Buffer,
   args: ParsedArgs,
-  { argv, env }: CommandContext,
+  context: CommandContext,
   { config, cwd }: { config: Config; cwd: string },
 ): Omit<RunRequest, 'cwd' | 'env' | 'supervision'> {
+  const { argv, env } = context
   const isInstalled = (program: string): boolean => which(program, env, cwd) !== undefined
   const agent = chooseAgent(args.value(OPTIONS.agent), config.agent.value, isInstalled)
-  if (args.rest !== null) refuseInvalidUtf8(argv, argv.length - args.rest.length)
+  if (args.rest !== null) refuseInvalidUtf8(context, argv.length - args.rest.length)
   return { agent, argv: args.rest ?? [], prompt: prompt.toString('base64'), ...parseAgentOptions(args, config) }
 }
 
-function commandRequest(args: ParsedArgs, { argv }: CommandContext): Pick<RunRequest, 'agent' | 'argv'> {
+function commandRequest(args: ParsedArgs, context: CommandContext): Pick<RunRequest, 'agent' | 'argv'> {
   const agent = args.value(OPTIONS.agent)
   if (agent !== undefined && !AGENT_KINDS.includes(agent)) throw unknownAgent(agent)
   if (agent !== undefined && agent !== 'command') {
@@ -79,7 +79,7 @@ function commandRequest(args: ParsedArgs, { argv }: CommandContext): Pick<RunReq
   }
   refuseAgentOptions(args)
   refuseUnusedMaxRestarts(args)
-  refuseInvalidUtf8(argv, argv.length - args.rest.length)
+  refuseInvalidUtf8(context, context.argv.length - args.rest.length)
   return { agent: 'command', argv: args.rest }
 }
 
@@ -91,8 +91,12 @@ function selectMode(args: ParsedArgs): RunRequest['mode'] {
 }
 
 /** Sets PWD too: some agents trust it more than their working directory. */
-export function buildEnvironment(args: ParsedArgs, env: NodeJS.ProcessEnv, cwd: string): Record<string, string> {
-  const inherited = Object.entries(rawEnvironment(env)).filter(
+export function buildEnvironment(
+  args: ParsedArgs,
+  { env, host }: Pick<CommandContext, 'env' | 'host'>,
+  cwd: string,
+): Record<string, string> {
+  const inherited = Object.entries(rawEnvironment(env, host.environment)).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !DROPPED_VARIABLES.has(entry[0]),
   )
   const pwd = env.PWD === undefined ? [] : [['PWD', cwd] as const]

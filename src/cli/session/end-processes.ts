@@ -12,9 +12,13 @@ const END_TIMEOUT = 10_000
  * Ends the processes of a session's current attempt without a supervisor. Its shim stays, and records the exit of the
  * program. This stores the request first: the next supervisor must not take the exit for an unrequested one.
  */
-export async function endProcesses(home: Home, { id, attempt }: SessionView, request: 'stop' | 'hold'): Promise<void> {
+export async function endProcesses(
+  home: Home,
+  { id, attempt }: SessionView,
+  request: Parameters<typeof storeRequest>[1],
+): Promise<void> {
   const folder = attemptFolder(home, id, attempt)
-  storeRequest(folder, { type: request, by: process.env['ONESHOT_SESSION'] ?? null })
+  storeRequest(folder, request)
   const shim = readShim(folder)
   const group = shim?.group ? { path: shim.group, keeper: shim } : null
   const tree = { marker: attemptId(id, attempt), root: readStarted(folder), group }

@@ -116,11 +116,11 @@ function throwRefusal(cause: Refusal): never {
 
 /** Finds the session of a command on disk: reading needs no daemon. */
 export function pickSession(
-  { home }: CommandContext,
+  context: CommandContext,
   word: string | undefined,
   matches: (session: SessionView) => boolean = () => true,
 ): SessionView {
-  return chooseSession(readSessions(home), word, matches)
+  return chooseSession(context, readSessions(context.home), word, matches)
 }
 
 /**
@@ -128,12 +128,13 @@ export function pickSession(
  * relevant.
  */
 export function chooseSession(
+  context: Pick<CommandContext, 'host'>,
   sessions: readonly SessionView[],
   word: string | undefined,
   matches: (session: SessionView) => boolean,
 ): SessionView {
-  if (word !== undefined) return findSession(sessions, word, currentDirectoryOrEmpty())
-  const cwd = currentDirectory()
+  if (word !== undefined) return findSession(sessions, word, currentDirectoryOrEmpty(context))
+  const cwd = currentDirectory(context)
   const matching = sessions.filter(session => session.cwd === cwd && matches(session))
   return findSession(matching.length > 0 ? matching : sessions, undefined, cwd)
 }
@@ -142,13 +143,13 @@ export function chooseSession(
 export function pickSessions(context: CommandContext, words: readonly string[]): SessionView[] {
   if (words.length === 0) return [pickSession(context, undefined)]
   const sessions = readSessions(context.home)
-  return [...new Set(words.map(word => findSession(sessions, word, currentDirectoryOrEmpty())))]
+  return [...new Set(words.map(word => findSession(sessions, word, currentDirectoryOrEmpty(context))))]
 }
 
 /** A user can name a session from a directory that was removed. */
-function currentDirectoryOrEmpty(): string {
+function currentDirectoryOrEmpty(context: Pick<CommandContext, 'host'>): string {
   try {
-    return currentDirectory()
+    return currentDirectory(context)
   } catch {
     return ''
   }

@@ -18,14 +18,14 @@ export const LOG_OPTIONS = [OPTIONS.lines, OPTIONS.tail, OPTIONS.since, OPTIONS.
 
 /** Shows a session's output until it has ended, and returns the exit code. */
 export async function followSession(
-  { screen, home }: CommandContext,
+  { screen, home, env }: CommandContext,
   session: SessionView,
   options: { log: LogOptions; passStatus: boolean },
 ): Promise<number> {
   const { out, err } = screen
   // Only a supervisor records the end; but the output is readable even if none can start.
-  if (isLive(session)) await ensureDaemon(home).catch(() => undefined)
-  const outcome = await untilInterrupted({ outlet: out }, async signal => {
+  if (isLive(session)) await ensureDaemon({ home, env }).catch(() => undefined)
+  const outcome = await untilInterrupted(screen, { outlet: out }, async signal => {
     for await (const bytes of followLog(home, session, options.log, signal)) await out.write(bytes)
   })
   if (outcome.ended === 'interrupted') {

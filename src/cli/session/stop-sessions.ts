@@ -2,7 +2,6 @@ import type { Client } from '../../api/client.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Duration } from '../../lib/time.ts'
-import type { Home } from '../../state/home.ts'
 import { DiskReserve } from '../../state/disk-reserve.ts'
 import { readSessions } from '../../views/sessions.ts'
 import { ensureDaemon, findRespondingDaemon } from '../daemon/ensure-daemon.ts'
@@ -27,7 +26,7 @@ export async function stopSessions(
   options: { timeout: Duration | undefined; wait: boolean; now?: boolean },
 ): Promise<StopResult> {
   const { home, screen } = context
-  const client = await ensureDaemonForStop(home, sessions, 'stop')
+  const client = await ensureDaemonForStop(context, sessions, 'stop')
   // A loop that stops ends its workers itself, so the command must not stop them separately.
   const topLevel = withoutWorkers(sessions)
   const requested = await Promise.all(
@@ -38,7 +37,7 @@ export async function stopSessions(
   const latest = new Map([...requested, ...workers].map(view => [view.id, view]))
   if (screen.err.isTerminal && !screen.isQuiet)
     screen.err.printLine(`stopping ${requested.map(view => view.name).join(', ')} …`)
-  const outcome = await untilInterrupted({ timeout: options.timeout ?? STOP_TIMEOUT }, signal =>
+  const outcome = await untilInterrupted(screen, { timeout: options.timeout ?? STOP_TIMEOUT }, signal =>
     Promise.all(
       [...requested, ...workers].map(view =>
         waitForEnd(home, view, { signal, onChange: view => void latest.set(view.id, view) }),
@@ -57,16 +56,19 @@ export async function stopSessions(
  * command stores its request and ends the processes itself, before it starts a supervisor, which records both.
  */
 export async function ensureDaemonForStop(
-  home: Home,
+  context: CommandContext,
   sessions: readonly SessionView[],
   request: 'stop' | 'hold',
 ): Promise<Client> {
+  const { home, env } = context
   const cannotStart = new DiskReserve(home).isDiskFull && (await findRespondingDaemon(home)) === undefined
   if (cannotStart) {
     const { endProcesses } = await import('./end-processes.ts')
-    await Promise.all(sessions.map(session => endProcesses(home, session, request)))
+    await Promise.all(
+      sessions.map(session => endProcesses(home, session, { type: request, by: env['ONESHOT_SESSION'] ?? null })),
+    )
   }
-  return await ensureDaemon(home)
+  return await ensureDaemon(context)
 }
 
 /** The session may have ended by itself in the meantime, as the user wanted. */

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Duration } from '../../lib/time.ts'
 import type { Output } from './output.ts'
+import type { Screen } from './screen.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 
 export type WatchResult<T> =
@@ -21,6 +22,7 @@ const LONGEST_TIMEOUT: Duration = 2 ** 31 - 1
  * second Ctrl-C ends this process at once.
  */
 export async function untilInterrupted<T>(
+  { signals }: Pick<Screen, 'signals'>,
   limits: { timeout?: Duration | undefined; outlet?: Output },
   watch: (signal: AbortSignal) => Promise<T>,
 ): Promise<WatchResult<T>> {
@@ -32,9 +34,13 @@ export async function untilInterrupted<T>(
     controller.abort()
   }
   const onInterrupt = end('interrupted')
+  const onFirstInterrupt = (): void => {
+    signals.off('SIGINT', onFirstInterrupt)
+    onInterrupt()
+  }
   const timeout = Math.min(limits.timeout ?? 0, LONGEST_TIMEOUT)
   const timer = limits.timeout === undefined ? undefined : setTimeout(end('timed-out'), timeout)
-  process.once('SIGINT', onInterrupt)
+  signals.on('SIGINT', onFirstInterrupt)
   limits.outlet?.closed.addEventListener('abort', end('unread'), { once: true })
   try {
     const value = await watch(controller.signal)
@@ -44,23 +50,24 @@ export async function untilInterrupted<T>(
     return { ended: endReason }
   } finally {
     clearTimeout(timer)
-    process.off('SIGINT', onInterrupt)
+    signals.off('SIGINT', onFirstInterrupt)
   }
 }
 
 /** Delays Ctrl-C during the start until the session has a name: the user could not stop it without one. */
 export async function deferInterrupt(
+  { signals }: Pick<Screen, 'signals'>,
   start: () => Promise<SessionView>,
 ): Promise<{ session: SessionView; isInterrupted: boolean }> {
   let isInterrupted = false
   const onInterrupt = (): void => {
     isInterrupted = true
   }
-  process.on('SIGINT', onInterrupt)
+  signals.on('SIGINT', onInterrupt)
   try {
     const session = await start()
     return { session, isInterrupted }
   } finally {
-    process.off('SIGINT', onInterrupt)
+    signals.off('SIGINT', onInterrupt)
   }
 }

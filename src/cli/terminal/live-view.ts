@@ -8,7 +8,8 @@ const ENTER_ALTERNATE_SCREEN = '\u001b[?1049h\u001b[?25l'
 const LEAVE_ALTERNATE_SCREEN = '\u001b[?25h\u001b[?1049l'
 
 /** Draws a table again whenever it has changed, until Ctrl-C: in place on a terminal, elsewhere one after the other. */
-export async function redrawUntilInterrupted({ out }: Screen, render: () => readonly string[]): Promise<number> {
+export async function redrawUntilInterrupted(screen: Screen, render: () => readonly string[]): Promise<number> {
+  const { out } = screen
   let shown = ''
   const show = async (): Promise<void> => {
     const lines = out.isTerminal ? render().slice(0, out.height - 1) : render()
@@ -19,7 +20,7 @@ export async function redrawUntilInterrupted({ out }: Screen, render: () => read
   }
   if (out.isTerminal) await out.write(Buffer.from(ENTER_ALTERNATE_SCREEN))
   try {
-    const { ended } = await untilInterrupted({ outlet: out }, async signal => {
+    const { ended } = await untilInterrupted(screen, { outlet: out }, async signal => {
       while (!signal.aborted) {
         await show()
         await pause(REFRESH_INTERVAL, undefined, { signal })

@@ -1,24 +1,20 @@
-import fs from 'node:fs'
 import { stripControls } from '../../lib/text/terminal-text.ts'
-import { hasCode, errorMessage } from '../../lib/errors.ts'
-import { isTerminal } from './tty.ts'
+import { hasCode } from '../../lib/errors.ts'
+import type { OutputTarget } from '../host.ts'
 import { type Paint, makePaint } from './colors.ts'
 
-/**
- * stdout or stderr. It writes lines directly to the descriptor while that works: Node's stream for a pipe takes 3 ms to
- * load, a tenth of the time of a short command.
- */
+/** stdout or stderr. It writes lines at once while that works: a stream takes a tenth of the time of a short command. */
 export class Output {
   readonly isTerminal: boolean
   readonly isColoured: boolean
   readonly paint: Paint
-  readonly #descriptor: 1 | 2
+  readonly #target: OutputTarget
   readonly #closing = new AbortController()
-  #stream: NodeJS.WriteStream | undefined
+  #stream: ReturnType<OutputTarget['open']> | undefined
 
-  constructor(descriptor: 1 | 2, wantsColour: (isTerminal: boolean) => boolean) {
-    this.#descriptor = descriptor
-    this.isTerminal = isTerminal(descriptor)
+  constructor(target: OutputTarget, wantsColour: (isTerminal: boolean) => boolean) {
+    this.#target = target
+    this.isTerminal = target.isTerminal
     this.isColoured = wantsColour(this.isTerminal)
     this.paint = makePaint(this.isColoured)
   }
@@ -43,6 +39,11 @@ export class Output {
     const line = Buffer.from(`${stripControls(text, { colour: this.isColoured })}\n`)
     const rest = this.#stream === undefined ? this.#writeDirectly(line) : line
     if (rest.length > 0 && !this.closed.aborted) this.#open().write(rest)
+  }
+
+  /** Writes a question without an end of line, because the answer follows in the same line. */
+  printPrompt(text: string): void {
+    this.#open().write(stripControls(text, { colour: false }))
   }
 
   /** Draws lines over the previous ones, from the top of the screen. It removes control characters like `printLine`. */
@@ -70,16 +71,16 @@ export class Output {
   #writeDirectly(line: Buffer): Buffer {
     let rest = line
     try {
-      while (rest.length > 0) rest = rest.subarray(fs.writeSync(this.#descriptor, rest))
+      while (rest.length > 0) rest = rest.subarray(this.#target.writeSync(rest))
     } catch (cause) {
       if (!hasCode(cause, 'EAGAIN')) this.#fail(cause)
     }
     return rest
   }
 
-  #open(): NodeJS.WriteStream {
+  #open(): ReturnType<OutputTarget['open']> {
     if (this.#stream === undefined) {
-      this.#stream = this.#descriptor === 1 ? process.stdout : process.stderr
+      this.#stream = this.#target.open()
       this.#stream.on('error', cause => this.#fail(cause))
     }
     return this.#stream
@@ -90,20 +91,6 @@ export class Output {
     const isFirst = !this.closed.aborted
     this.#closing.abort()
     if (hasCode(cause, 'EPIPE', 'ERR_STREAM_DESTROYED')) return
-    process.exitCode = 1
-    if (isFirst && this.#descriptor === 1) reportWriteError(cause)
-  }
-}
-
-/**
- * Writes directly to the descriptor. stderr may lead to the same full disk; then only the exit code reports the
- * failure.
- */
-function reportWriteError(cause: unknown): void {
-  const why = hasCode(cause, 'ENOSPC') ? 'no space left on the device' : errorMessage(cause)
-  try {
-    fs.writeSync(2, `error: cannot write the output: ${why}\n`)
-  } catch {
-    // The exit code reports it.
+    if (isFirst) this.#target.fail(cause)
   }
 }

@@ -1,27 +1,32 @@
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { OPTIONS } from '../args/options.ts'
-import { isTerminal } from './tty.ts'
+import type { CliHost, InputSource, SignalSource } from '../host.ts'
 import { Output } from './output.ts'
 import { shouldUseColor } from './colors.ts'
 
-/** The outputs of a command. Data goes to `out`, everything else to `err`. */
+/** The terminal of a command, or what stands for it. Data goes to `out`, everything else to `err`. */
 export interface Screen {
   readonly out: Output
   readonly err: Output
+  readonly input: InputSource
+  /** Ctrl-C and other signals. */
+  readonly signals: SignalSource
   /** True if a person sits at a terminal and has not given --no-input. */
   readonly mayAsk: boolean
   readonly isQuiet: boolean
 }
 
 /** Without parsed arguments, as after a parse error, only the environment decides. */
-export function openScreen(args: ParsedArgs | undefined, env: NodeJS.ProcessEnv): Screen {
+export function openScreen(args: ParsedArgs | undefined, { env, stdin, stdout, stderr, signals }: CliHost): Screen {
   const choice = args?.value(OPTIONS.color)
   const colour = (isSeen: boolean): boolean => shouldUseColor(choice, env, isSeen)
   return {
-    out: new Output(1, colour),
-    err: new Output(2, colour),
+    out: new Output(stdout, colour),
+    err: new Output(stderr, colour),
+    input: stdin,
+    signals,
     get mayAsk() {
-      return isTerminal(0) && isTerminal(2) && args?.has(OPTIONS.noInput) !== true
+      return stdin.isTerminal && stderr.isTerminal && args?.has(OPTIONS.noInput) !== true
     },
     isQuiet: args?.has(OPTIONS.quiet) === true,
   }

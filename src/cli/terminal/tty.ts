@@ -21,12 +21,8 @@ function isTtyDevice(device: number): boolean | undefined {
   return major === 1 ? false : major >= 136 && major <= 143 ? true : undefined
 }
 
-/**
- * Returns the terminal of the user, where a bell rings. Returns undefined inside a session: oneshot records that
- * terminal, and a bell does not belong there. (Only Linux; elsewhere only a program can find a terminal's name.)
- */
-export function ttyPath(env: NodeJS.ProcessEnv): string | undefined {
-  if (env['ONESHOT_ATTEMPT'] !== undefined) return undefined
+/** Returns the path of this process's terminal. (Only Linux; elsewhere only a program can find a terminal's name.) */
+export function ttyPath(): string | undefined {
   for (const fd of [0, 2, 1]) {
     try {
       const file = fs.readlinkSync(`/proc/self/fd/${fd}`)

@@ -3,18 +3,21 @@ import path from 'node:path'
 import { refusal } from '../../api/contract/problems.ts'
 import { VERSION } from '../../lib/version.ts'
 import type { UpdateStatus } from './clone.ts'
-import { runStep } from './run-step.ts'
+import { runStep, type StepPlace } from './run-step.ts'
 import { fileURLToPath } from 'node:url'
 
-export async function checkNpm(): Promise<UpdateStatus> {
-  const newest = await runStep('npm', ['view', PACKAGE_NAME, 'version'], '/')
+export async function checkNpm(env: NodeJS.ProcessEnv): Promise<UpdateStatus> {
+  const newest = await runStep('npm', ['view', PACKAGE_NAME, 'version'], { cwd: '/', env })
   const isNew = newest !== VERSION
   return { isNew, text: isNew ? `${newest} is available` : 'up to date' }
 }
 
 /** Updates only a global installation; within a project the version is the project's choice. */
-export async function updateNpm(root: string, print: (text: string) => void): Promise<string | undefined> {
-  const globalFolder = await runStep('npm', ['root', '-g'], '/')
+export async function updateNpm(
+  { cwd: root, env }: StepPlace,
+  print: (text: string) => void,
+): Promise<string | undefined> {
+  const globalFolder = await runStep('npm', ['root', '-g'], { cwd: '/', env })
   if (resolvePath(path.dirname(root)) !== resolvePath(globalFolder)) {
     throw refusal(
       'update-impossible',
@@ -23,7 +26,10 @@ export async function updateNpm(root: string, print: (text: string) => void): Pr
     )
   }
   print('installing …')
-  await runStep('npm', ['install', '-g', `${PACKAGE_NAME}@latest`, '--no-audit', '--no-fund', '--loglevel=error'], '/')
+  await runStep('npm', ['install', '-g', `${PACKAGE_NAME}@latest`, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: '/',
+    env,
+  })
   return `${PACKAGE_NAME}@latest`
 }
 
