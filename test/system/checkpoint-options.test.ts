@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { expectRefusal } from './expect-refusal.ts'
 import { waitForCheckpoints, initProject } from './git-project.ts'
-import { TestHome, waitUntil } from './test-home.ts'
+import { InProcessHome } from './in-process-home.ts'
+import { waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let testHome: TestHome
+let testHome: InProcessHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new InProcessHome()
 })
 afterEach(() => testHome.close())
 

@@ -3,12 +3,13 @@ import fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { TestHome, isAlive, MAIN, waitUntil } from './test-home.ts'
+import { InProcessHome } from './in-process-home.ts'
+import { isAlive, MAIN, waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let testHome: TestHome
+let testHome: InProcessHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new InProcessHome()
 })
 afterEach(() => testHome.close())
 
@@ -242,10 +243,10 @@ describe('with ONESHOT_RESILIENT=false', () => {
     testHome.env['ONESHOT_RESILIENT'] = 'false'
   })
 
-  it('a command runs right here: its input, output and exit code are ours, and no session exists', async () => {
+  it('run hands input, output and exit code of a command on, and records no session', async () => {
     const input = Buffer.from('typed\n')
     const words = ['run', '--', 'sh', '-c', 'read -r line; echo "got $line"; echo oops >&2; exit 7']
-    expect(await testHome.call(words, { input })).toMatchObject({ code: 7, stdout: 'got typed\n', stderr: 'oops\n' })
+    expect(await testHome.spawn(words, { input })).toMatchObject({ code: 7, stdout: 'got typed\n', stderr: 'oops\n' })
     expect(fs.existsSync(testHome.home.root)).toBe(false)
   })
 
@@ -253,22 +254,22 @@ describe('with ONESHOT_RESILIENT=false', () => {
     ['TERM', 143],
     ['KILL', 137],
     ['SEGV', 139],
-  ])('one that is killed by SIG%s passes %i on', async (signal, code) => {
-    expect((await testHome.oneshot('run', '--', 'sh', '-c', `kill -${signal} $$`)).code).toBe(code)
+  ])('run exits with the code of a command that SIG%s kills: %i', async (signal, code) => {
+    expect((await testHome.spawn(['run', '--', 'sh', '-c', `kill -${signal} $$`])).code).toBe(code)
   })
 
-  it('an agent gets its prompt byte for byte', async () => {
+  it('run gives an agent its prompt byte for byte', async () => {
     testHome.env['IS_SANDBOX'] = '1'
     testHome.env['PATH'] = binFolder(testHome, { scripts: { claude: 'cat >received; echo "$PWD $*"; exit 3' } })
     fs.mkdirSync(testHome.path('sub'))
     const words = ['run', '--cwd', 'sub', '--prompt-file', '-', '--', '--model', 'opus']
-    const answer = await testHome.call(words, { input: Buffer.from('a\0b\xff', 'latin1') })
+    const answer = await testHome.spawn(words, { input: Buffer.from('a\0b\xff', 'latin1') })
     expect(answer.code).toBe(3)
     expect(answer.stdout).toMatch(new RegExp(`^${testHome.path('sub')} -p .*--model opus\n$`))
     expect(fs.readFileSync(testHome.path('sub', 'received'), 'latin1')).toBe('a\0b\xff')
   })
 
-  it('bad input is refused as ever', async () => {
+  it('run refuses a missing program', async () => {
     await expectRefusal(testHome, ['run', '--', 'no-such-program'], {
       exit: 1,
       code: 'program-missing',

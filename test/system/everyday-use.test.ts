@@ -3,11 +3,12 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CheckpointView, SessionView } from '../../src/api/contract/responses.ts'
 import { run } from '../../src/os/run.ts'
-import { TestHome, isAlive, waitUntil } from './test-home.ts'
+import { InProcessHome } from './in-process-home.ts'
+import { isAlive, waitUntil } from './test-home.ts'
 
-let testHome: TestHome
+let testHome: InProcessHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new InProcessHome()
 })
 afterEach(() => testHome.close())
 

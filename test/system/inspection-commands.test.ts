@@ -4,12 +4,13 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../src/os/run.ts'
 import { binFolder } from './bin-folder.ts'
-import { type CommandResult, TestHome, isAlive, MAIN, waitUntil } from './test-home.ts'
+import { InProcessHome } from './in-process-home.ts'
+import { type CommandResult, isAlive, MAIN, waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let testHome: TestHome
+let testHome: InProcessHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new InProcessHome()
 })
 afterEach(() => testHome.close())
 

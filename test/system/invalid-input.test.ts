@@ -4,11 +4,12 @@ import { run } from '../../src/os/run.ts'
 import { which } from '../../src/os/which.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { TestHome, MAIN } from './test-home.ts'
+import { InProcessHome } from './in-process-home.ts'
+import { MAIN } from './test-home.ts'
 
-let testHome: TestHome
+let testHome: InProcessHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new InProcessHome()
 })
 afterEach(() => testHome.close())
 

@@ -2,12 +2,12 @@ import fs from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { expectRefusal } from './expect-refusal.ts'
 import { waitForCheckpoints, initProject, gitIn } from './git-project.ts'
-import { TestHome } from './test-home.ts'
+import { InProcessHome } from './in-process-home.ts'
 import { Terminal } from './terminal.ts'
 
-let testHome: TestHome
+let testHome: InProcessHome
 beforeEach(async () => {
-  testHome = new TestHome()
+  testHome = new InProcessHome()
   await initProject(testHome)
 })
 afterEach(() => testHome.close())

@@ -7,12 +7,13 @@ import { attemptFolder } from '../../src/state/session-folder.ts'
 import { readClaim } from '../../src/state/attempt-files.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { TestHome, isAlive, waitUntil } from './test-home.ts'
+import { InProcessHome } from './in-process-home.ts'
+import { isAlive, waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let testHome: TestHome
+let testHome: InProcessHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new InProcessHome()
 })
 afterEach(() => testHome.close())
 

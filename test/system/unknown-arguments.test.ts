@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expectRefusal } from './expect-refusal.ts'
-import { TestHome } from './test-home.ts'
+import { InProcessHome } from './in-process-home.ts'
 
-let testHome: TestHome
+let testHome: InProcessHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new InProcessHome()
 })
 afterEach(() => testHome.close())
 

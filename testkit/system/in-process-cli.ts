@@ -29,7 +29,7 @@ export async function runInProcess(
   const host: CliHost = {
     env,
     cwd: () => cwd,
-    umask: () => 0o022,
+    umask: () => process.umask(),
     stdin: { isTerminal: false, open: () => Readable.from(input === undefined ? [] : [Buffer.from(input)]) },
     stdout,
     stderr,
