@@ -112,9 +112,10 @@ export function describeEnd(simulation: LoopSimulation): unknown {
   }
 }
 
-/** Loops for the crash sweep. None of them loses finished work, resolves a conflict or lands. */
+/** Loops for the crash sweep. None of them resolves a conflict or lands. */
 export const LOOPS: Readonly<Record<string, () => LoopSimulation>> = {
   'three tasks in turn': () => openLoop(['good a.txt', 'idle|good b.txt', 'quiet c.txt']),
   'a broken check': () => openLoop(['good a.txt', 'breaks|mends b.txt', 'idle c.txt']),
+  'a task that removes finished work': () => openLoop(['good a.txt', 'undoes|good b.txt']),
   'two tasks side by side': () => openLoop(['good a.txt', 'good b.txt'], { parallel: 2 }),
 }

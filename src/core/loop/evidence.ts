@@ -44,6 +44,11 @@ export interface WorkEvidence {
   readonly now: Snapshot
   /** The number of commits that others made or that came from elsewhere meanwhile. Absent: none. */
   readonly foreign?: number
+  /**
+   * Paths that changed meanwhile and are not the task's work: somebody else changed them, or the change removes finished
+   * work of another task. The audit needs them after a restart. Absent: none.
+   */
+  readonly notOwn?: readonly string[]
 }
 
 /** The evidence with each file, for a closer inspection. */
@@ -58,11 +63,14 @@ export interface DetailedEvidence extends WorkEvidence {
 }
 
 const MAX_LISTED = 12
+/** Enough for the files of a pull; the loop's record must stay small. */
+const MAX_NOT_OWN = 2_000
 
-/** Returns the evidence of exactly these files. */
+/** Returns the evidence of exactly these files, with the paths of the changes that do not count. */
 export function evidenceOf(
   known: Pick<WorkEvidence, 'commits' | 'commitCount' | 'now' | 'foreign'>,
   changed: readonly ChangedFile[],
+  notOwn: readonly string[] = [],
 ): WorkEvidence {
   return {
     commits: known.commits.slice(0, MAX_LISTED),
@@ -76,6 +84,7 @@ export function evidenceOf(
     uncommitted: changed.filter(({ isCommitted }) => !isCommitted).length,
     now: known.now,
     ...(known.foreign !== undefined && { foreign: known.foreign }),
+    ...(notOwn.length > 0 && { notOwn: notOwn.slice(0, MAX_NOT_OWN) }),
   }
 }
 

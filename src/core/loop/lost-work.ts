@@ -1,6 +1,6 @@
 import { displayPath } from '../../lib/text/raw-path.ts'
 import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from './update.ts'
-import type { FileChange, Snapshot } from './evidence.ts'
+import type { FileChange, Snapshot, WorkEvidence } from './evidence.ts'
 import type { TaskFailure, Loop, LoopTask, PreviousCompletion } from './loop.ts'
 import {
   canBeListed,
@@ -27,6 +27,8 @@ export interface LostWork {
 export interface WorkSpan {
   readonly since: Snapshot
   readonly now: Snapshot
+  /** Paths that changed within the span and are not part of the work. */
+  readonly notOwn?: readonly string[]
 }
 
 /** The loop blocks a task that others undid this often, so that two tasks that undo each other end. */
@@ -36,7 +38,12 @@ const MAX_REOPENINGS = 3
 export function workSpan(task: LoopTask): WorkSpan | null {
   const place = task.tries.at(-1)?.role === 'resolve' ? task.resolution : task.place
   if (task.stand.name !== 'done' || task.evidence === null || place === null) return null
-  return { since: place.since, now: task.evidence.now }
+  return spanOf(place.since, task.evidence)
+}
+
+/** Returns the span from this snapshot to the evidence. */
+export function spanOf(since: Snapshot, { now, notOwn = [] }: WorkEvidence): WorkSpan {
+  return { since, now, notOwn }
 }
 
 /**

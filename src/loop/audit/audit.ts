@@ -8,7 +8,7 @@ import {
   findLostPaths,
   pathsWritten,
 } from '../../core/loop/lost-work.ts'
-import { needsTree, type WorkSpan, workSpan } from '../../core/loop/lost-work.ts'
+import { needsTree, spanOf, type WorkSpan, workSpan } from '../../core/loop/lost-work.ts'
 import { rawPath } from '../../lib/text/raw-path.ts'
 import type { Worktrees } from '../../ports/worktrees.ts'
 import { describeThinned } from './partial-losses.ts'
@@ -97,13 +97,16 @@ export class Audit {
       pair: [since.tree, seen.now.tree],
       worktree: at,
     })
-    const own = seen.changed.filter(({ path, isOwn }) => isOwn && !audited.paths.has(path))
+    const isOwnWork = ({ path, isOwn }: DetailedEvidence['changed'][number]): boolean =>
+      isOwn && !audited.paths.has(path)
+    const own = seen.changed.filter(isOwnWork)
+    const notOwn = seen.changed.filter(change => !isOwnWork(change)).map(({ path }) => path)
     this.#filesBySpan.set(
       spanKey({ since, now: seen.now }),
       own.map(({ path, before, after }) => ({ path, before, after })),
     )
     const uncommitted = loop.branch === null ? await this.#findUncommitted(loop, since, seen) : []
-    return { ...audited, thinned: [...audited.thinned, ...uncommitted], evidence: evidenceOf(seen, own) }
+    return { ...audited, thinned: [...audited.thinned, ...uncommitted], evidence: evidenceOf(seen, own, notOwn) }
   }
 
   async #findUncommitted(loop: Loop, since: WorkSpan['since'], seen: DetailedEvidence): Promise<readonly string[]> {
@@ -132,8 +135,7 @@ export class Audit {
     tree: string,
   ): Promise<boolean> {
     if (stand.name !== 'done' || place === null) return false
-    const span = { since: place.since, now: evidence.now }
-    const [made] = await this.#changedFiles([span])
+    const [made] = await this.#changedFiles([spanOf(place.since, evidence)])
     const files = addKept(made ?? [], kept)
     if (files.length === 0) return false
     const present = await this.#worktrees.listTree(this.#cwd, tree)
@@ -231,7 +233,8 @@ export class Audit {
     )
     // The audit cannot compare a span whose objects git has lost.
     for (const [n, span] of unknown.entries()) {
-      const files = (found[n] ?? []).filter(({ path }) => !this.#isExcluded(path))
+      const notOwn = new Set(span.notOwn)
+      const files = (found[n] ?? []).filter(({ path }) => !this.#isExcluded(path) && !notOwn.has(path))
       this.#filesBySpan.set(spanKey(span), files)
     }
     return spans.map(span => this.#filesBySpan.get(spanKey(span)) ?? [])
