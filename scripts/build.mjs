@@ -21,7 +21,7 @@ const PARTS = {
   'daemon/run-unsupervised.ts': 'direct',
   'demo/demo.ts': 'demo',
   'loop/main.ts': 'loop',
-  'loop/preflight.ts': 'preflight',
+  'loop/inspect-project.ts': 'inspect-project',
   'loop/land-command.ts': 'land',
   'loop/retry-task.ts': 'retry',
   'world/agents/demo/program.ts': 'demo-agent',

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
+import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import {

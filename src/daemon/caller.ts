@@ -1,6 +1,6 @@
 import type http from 'node:http'
 import type { Socket } from 'node:net'
-import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
+import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import { refusal } from '../api/contract/problems.ts'
 import { type CallerOrigin, determineCallerOrigin, type LiveSession } from '../core/authorization/caller-origin.ts'
 import { isIdle, type Session } from '../core/session/session.ts'

@@ -1,7 +1,7 @@
 import { parseLoopPlace } from '../core/loop/spec.ts'
 import type { Session, Spec } from '../core/session/session.ts'
 import path from 'node:path'
-import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
+import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import { refusal } from '../api/contract/problems.ts'
 import { describeAlternatives, findOtherSerialLoop } from '../views/loop/loops.ts'
 

@@ -9,7 +9,7 @@ import { loopFolder, readLoop, writeLoop } from '../state/loop-file.ts'
 import type { LandedList } from '../ports/worktrees.ts'
 import { findSerialLoop } from '../views/loop/loops.ts'
 import { readStoredSessions, readStoredSession } from '../world/store/reader.ts'
-import { connectDrivers } from './drivers.ts'
+import { connectDrivers } from './compose.ts'
 import { landedList } from './effects/land.ts'
 import type { LoopContext } from './context.ts'
 

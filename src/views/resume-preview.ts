@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
+import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import type { ResumePreview } from '../api/contract/responses.ts'
 import { isIdle, type Session } from '../core/session/session.ts'
 import { formatDuration, type Instant } from '../lib/time.ts'

@@ -1,5 +1,5 @@
 import type { SessionView } from '../api/contract/responses.ts'
-import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
+import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import type { Loop } from '../core/loop/loop.ts'
 import { NO_USAGE, addUsage, describeUsage } from '../core/session/usage.ts'
 

@@ -90,7 +90,7 @@ async function collectCheckChanges(
   // Imports these modules only on demand, because a supervisor seldom needs them and would keep them in memory.
   const [git, texts] = await Promise.all([
     import('../world/git/worktrees/git-worktrees.ts'),
-    import('../world/git/worktrees/file-texts.ts'),
+    import('../world/git/worktrees/text-changes.ts'),
   ])
   const worktrees = git.gitWorktrees()
   const top = (await worktrees.inspect(cwd))?.top ?? cwd

@@ -104,12 +104,16 @@ export function describeEnd(simulation: LoopSimulation): unknown {
     ending: stage.name === 'ended' ? stage.ending : stage.name,
     tasks: tasks.map(({ item, stand, tries }) => `${item.title}: ${stand.name} after ${tries.length}`),
     list: simulation.list,
-    files: [...simulation.git.checkout(PROJECT).files].toSorted(),
-    integration: integration === null ? null : [...integration].toSorted(),
+    files: sortedFiles(simulation.git.checkout(PROJECT).files),
+    integration: integration === null ? null : sortedFiles(integration),
     branches: [...simulation.git.refs.keys()].filter(ref => ref.startsWith('refs/heads/')).toSorted(),
     worktrees: [...simulation.git.checkouts.keys()].toSorted(),
     starts: simulation.workers.starts.toSorted(),
   }
+}
+
+function sortedFiles(files: ReadonlyMap<string, string>): string[] {
+  return [...files].map(([file, text]) => `${file}: ${text}`).toSorted()
 }
 
 /** Loops for the crash sweep. None of them resolves a conflict or lands. */

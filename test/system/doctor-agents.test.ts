@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { AGENT_PROGRAMS, installCommand } from '../../src/api/contract/agent-kinds.ts'
+import { AGENT_PROGRAMS, installCommand } from '../../src/api/contract/known-agents.ts'
 import { binFolder } from './bin-folder.ts'
 import { TestHome } from './test-home.ts'
 

@@ -100,26 +100,26 @@ export class LoopSimulation {
   async #runProgram(injector: CrashInjector): Promise<boolean> {
     const ending = new AbortController()
     this.#ending = ending
-    let isOver = false
-    let failure: unknown
+    const program: { isOver: boolean; failure?: unknown } = { isOver: false }
     void this.#program(injector, ending.signal).then(
       () => {
-        isOver = true
+        program.isOver = true
       },
       cause => {
-        failure = cause
-        isOver = true
+        program.failure = cause
+        program.isOver = true
       },
     )
     await flushPromises()
-    for (let turn = 0; !isOver && !injector.hasFailed; turn++) {
+    for (let turn = 0; !program.isOver && !injector.hasFailed; turn++) {
       const isMoving = await this.#runNextTimer(injector)
-      if (!isMoving && !isOver && !injector.hasFailed) throw new Error(`the loop stands still: ${this.#record}`)
+      if (!isMoving && !program.isOver && !injector.hasFailed)
+        throw new Error(`the loop makes no progress: ${this.#record}`)
       if (turn > 10_000) throw new Error('the loop never ends')
     }
     ending.abort()
     await flushPromises()
-    if (failure !== undefined && !injector.hasFailed) throw failure
+    if (program.failure !== undefined && !injector.hasFailed) throw program.failure
     return !injector.hasFailed
   }
 

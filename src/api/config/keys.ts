@@ -1,7 +1,7 @@
 import { isTaskName } from '../../core/session/names.ts'
 import { formatCommandLine, splitShellWords } from '../../lib/text/shell-words.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
-import { AGENT_KINDS } from '../contract/agent-kinds.ts'
+import { AGENT_KINDS } from '../contract/known-agents.ts'
 import { type Key, showDuration, smallerLimit } from './key.ts'
 import { CHECKPOINT_KEYS } from './checkpoint-keys.ts'
 import { SUPERVISION_KEYS } from './supervision-keys.ts'

@@ -1,6 +1,6 @@
 import { AUTONOMY_LEVELS } from '../../api/config/keys.ts'
 import { CHECKPOINT_MODES } from '../../api/config/checkpoint-keys.ts'
-import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
+import { AGENT_KINDS } from '../../api/contract/known-agents.ts'
 import { DISPLAY_STATES } from '../../views/session-state.ts'
 import { BOOT_MANAGERS } from '../../world/boot/manager-names.ts'
 import type { Option } from './command.ts'

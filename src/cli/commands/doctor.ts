@@ -1,6 +1,6 @@
 import { loadConfig } from '../../api/config/load-config.ts'
 import { checkAgents } from '../doctor/check-agents.ts'
-import { checkBoot, checkLogout } from '../doctor/check-boot.ts'
+import { checkBoot, checkLogout } from '../doctor/check-boot-and-logout.ts'
 import { checkChannels } from '../doctor/check-channels.ts'
 import { checkNode, checkTmux, checkTools } from '../doctor/check-programs.ts'
 import { checkConfig, checkDaemon, checkDocker, checkHome, checkSpace, checkWatches } from '../doctor/check-state.ts'

@@ -1,4 +1,4 @@
-import { AGENT_PROGRAMS, type AgentProgram, installCommand } from '../../api/contract/agent-kinds.ts'
+import { AGENT_PROGRAMS, type AgentProgram, installCommand } from '../../api/contract/known-agents.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { type UnknownOutput, countUnknownOutput } from '../../views/sessions.ts'
 import type { Home } from '../../state/home.ts'

@@ -4,7 +4,7 @@ import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { Option } from '../args/command.ts'
 import { OPTIONS } from '../args/options.ts'
-import { AGENT_KINDS, AGENT_PROGRAMS, installCommand } from '../../api/contract/agent-kinds.ts'
+import { AGENT_KINDS, AGENT_PROGRAMS, installCommand } from '../../api/contract/known-agents.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import type { Refusal } from '../../lib/errors.ts'
 

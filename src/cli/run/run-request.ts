@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { assertTaskName } from '../../api/config/keys.ts'
 import type { Config } from '../../api/config/load-config.ts'
-import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
+import { AGENT_KINDS } from '../../api/contract/known-agents.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { Refusal } from '../../lib/errors.ts'

@@ -1,4 +1,4 @@
-import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
+import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { parseSendRequest, type SendRequest } from '../../api/contract/requests.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'

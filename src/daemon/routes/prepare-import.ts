@@ -1,5 +1,5 @@
 import os from 'node:os'
-import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
+import { AGENT_KINDS } from '../../api/contract/known-agents.ts'
 import type { ImportRequest } from '../../api/contract/requests.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { ResumePreview } from '../../api/contract/responses.ts'

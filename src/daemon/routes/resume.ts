@@ -1,4 +1,4 @@
-import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
+import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { parseResumeRequest, type ResumeRequest } from '../../api/contract/requests.ts'
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'

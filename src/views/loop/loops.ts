@@ -11,7 +11,7 @@ import { FileWatcher } from '../../os/files/file-watcher.ts'
 import { toSessionView } from '../session-view.ts'
 import { readSession } from '../sessions.ts'
 import fs from 'node:fs'
-import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
+import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
 import type { Session, Spec } from '../../core/session/session.ts'
 import { listFoldersToRoot } from '../../os/files/project-root.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
+import { AGENT_KINDS } from '../../api/contract/known-agents.ts'
 import { makeLaunchRequest } from '../../../testkit/agents/fixtures.ts'
 import { knownAgents } from './agents.ts'
 

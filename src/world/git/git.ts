@@ -6,7 +6,7 @@ import { GitError } from './git-error.ts'
 import { type RepositoryDirs, type ConfigOverrides, findConfigOverrides } from './guard/config-overrides.ts'
 import { watchForPipes } from './guard/pipe-watch.ts'
 import { lstat } from './files.ts'
-import type { GitEnvironment } from './environment.ts'
+import type { GitEnvironment } from './git-settings.ts'
 
 export interface GitOptions {
   readonly input?: string | Uint8Array

@@ -8,7 +8,7 @@ import { replaceFile } from '../../os/files/file-io.ts'
 import type { Git } from './git.ts'
 import { isTreePath, lstat } from './files.ts'
 import { type Repository, findRepository, findTop } from './repository.ts'
-import { assertSameRepository, isOwnNestedRepository } from './same-repository.ts'
+import { assertSameRepository, isOwnNestedRepository } from './repository-identity.ts'
 import type { CheckpointCommit } from './checkpoint/commits.ts'
 import type { FileDiff } from './checkpoint/save/tree-diff.ts'
 

@@ -4,7 +4,7 @@ import { type Duration, type Instant, formatIso } from '../../lib/time.ts'
 import { rootReason } from '../../lib/errors.ts'
 import { Git, NO_INDEX } from './git.ts'
 import { lstat } from './files.ts'
-import { findGit } from './environment.ts'
+import { findGit } from './git-settings.ts'
 import { gitAtTop } from './repository-context.ts'
 import { findRepository } from './repository.ts'
 

@@ -2,7 +2,7 @@ import type { Failure } from '../../../core/session/failure.ts'
 import type { TurnResult } from '../../../core/session/session.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { ExitEvidence } from '../../../ports/agent.ts'
-import { failedTurn, makeFailure } from '../shared/turn-result.ts'
+import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
 import { restoreState, storedTurnResult } from './state.ts'
 import { THREAD_LOST } from './turn-result.ts'
 

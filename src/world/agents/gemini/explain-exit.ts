@@ -1,4 +1,4 @@
-import { explainByStderr } from '../shared/turn-result.ts'
+import { explainByStderr } from '../shared/failed-turn.ts'
 import { LOGIN_REMEDY } from './failure.ts'
 
 /** Explains an exit of gemini before it had a turn to end. */

@@ -7,7 +7,7 @@ import { plannedTasks } from '../shared/todo-list.ts'
 import { formatError, formatNote, formatText, summarizeInput } from '../shared/transcript-lines.ts'
 import type { TurnResult } from '../../../core/session/session.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { failedTurn, makeFailure } from '../shared/turn-result.ts'
+import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
 import { classifyError } from './failure.ts'
 
 /** In characters. The turn result needs no more of an answer. */

@@ -2,7 +2,7 @@ import type { Failure } from '../../../core/session/failure.ts'
 import type { TurnResult } from '../../../core/session/session.ts'
 import { renderTerminalText } from '../../../lib/text/terminal-text.ts'
 import type { ExitEvidence } from '../../../ports/agent.ts'
-import { failedTurn, makeFailure } from '../shared/turn-result.ts'
+import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
 
 /** Explains an exit for which opencode reported no turn result, or a wrong one. */
 export function explainExit({ exit, word, stderr, memory }: ExitEvidence): TurnResult | null {

@@ -1,7 +1,7 @@
 import { asArray, asNumber, asObject, asString, joinTextBlocks } from '../shared/json.ts'
 import type { TurnResult } from '../../../core/session/session.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
-import { failedTurn, makeFailure } from '../shared/turn-result.ts'
+import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
 import { classifyError } from './failure.ts'
 import type { Observation } from '../../../ports/agent.ts'
 

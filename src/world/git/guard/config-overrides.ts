@@ -5,7 +5,7 @@ import { NotSaved } from '../../../ports/checkpoints.ts'
 import { readPart } from '../../../os/files/file-io.ts'
 import { runForBytes } from '../../../os/run.ts'
 import { GitError } from '../git-error.ts'
-import type { GitEnvironment } from '../environment.ts'
+import type { GitEnvironment } from '../git-settings.ts'
 import { assertNoBareRepository, assertSafe, type GitFolder, findGitFolder } from './git-folder.ts'
 import {
   replacementFor,

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
 import path from 'node:path'
 import type { Git } from '../git.ts'
-import { findGit, type GitEnvironment } from '../environment.ts'
+import { findGit, type GitEnvironment } from '../git-settings.ts'
 import { gitAtTop, type RepositoryCache } from '../repository-context.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 import type { Repository } from '../repository.ts'

@@ -2,7 +2,7 @@ import crypto from 'node:crypto'
 import { Trouble } from '../../../../lib/errors.ts'
 import type { GitResult, GitOptions, Git } from '../../git.ts'
 import { GitError } from '../../git-error.ts'
-import { NO_PROMPTS, withoutGitVariables } from '../../environment.ts'
+import { NO_PROMPTS, withoutGitVariables } from '../../git-settings.ts'
 import { parseAccess, preventRewrite, rewriteUrl, maskSecrets } from './credentials.ts'
 import { isInside } from './remote-url.ts'
 

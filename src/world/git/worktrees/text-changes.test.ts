@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { rawPath } from '../../../lib/text/raw-path.ts'
 import type { Worktrees } from '../../../ports/worktrees.ts'
-import { readTextChanges } from './file-texts.ts'
+import { readTextChanges } from './text-changes.ts'
 
 test('a pattern matches files from before the work, includes removed files and follows no link', async () => {
   const top = fs.mkdtempSync(path.join(os.tmpdir(), 'os-texts-'))

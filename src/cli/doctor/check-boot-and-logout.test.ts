@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { evaluateLogout } from './check-boot.ts'
+import { evaluateLogout } from './check-boot-and-logout.ts'
 
 test.each([
   [{ place: 'session', linger: false, isKilled: false }, 'ok', undefined],
