@@ -23,10 +23,10 @@ async function said(...args: string[]): Promise<string> {
   return stderr
 }
 
-describe('full autonomy that nobody has chosen', () => {
+describe('oneshot run', () => {
   const marker = (): string => path.join(testHome.home.root, 'autonomy-told')
 
-  it('is told once, with the ways to have less', async () => {
+  it('warns once about full autonomy that nobody chose, and names the ways to reduce it', async () => {
     const notice = await said('--agent', 'codex', 'fix it')
     expect(notice).toMatch(NOTICE)
     expect(notice).toContain('--autonomy edits')
@@ -35,14 +35,14 @@ describe('full autonomy that nobody has chosen', () => {
     expect(await said('--agent', 'codex', 'fix it')).toBe('')
   })
 
-  it('is not told to programs and the quiet, and therefore told later', async () => {
+  it('postpones the warning about full autonomy while --json or --quiet is given', async () => {
     expect(await said('--agent', 'codex', '--json', 'fix it')).toBe('')
     expect(await said('--agent', 'codex', '--quiet', 'fix it')).toBe('')
     expect(fs.existsSync(marker())).toBe(false)
     expect(await said('--agent', 'codex', 'fix it')).toMatch(NOTICE)
   })
 
-  it('is not told to who has chosen, nor about the demo agent and commands', async () => {
+  it('gives no warning about full autonomy if the user chose a level, or for the demo agent and commands', async () => {
     expect(await said('--agent', 'codex', '--autonomy', 'full', 'fix it')).toBe('')
     expect(await said('--agent', 'codex', '-c', 'autonomy=full', 'fix it')).toBe('')
     expect(await said('--agent', 'codex', '--autonomy', 'edits', 'fix it')).toBe('')
@@ -53,14 +53,14 @@ describe('full autonomy that nobody has chosen', () => {
     expect(fs.existsSync(marker())).toBe(false)
   })
 
-  it('is told without a supervisor, too', async () => {
+  it('warns about full autonomy once also without a supervisor', async () => {
     testHome.env['ONESHOT_RESILIENT'] = 'false'
     expect((await testHome.oneshot('run', '--agent', 'codex', 'fix it')).stderr).toMatch(NOTICE)
     expect((await testHome.oneshot('run', '--agent', 'codex', 'fix it')).stderr).not.toMatch(NOTICE)
   })
 })
 
-it('reaches the agent: from the line, else the environment, else a file', async () => {
+it('run passes the autonomy on to the agent: from the option, else the environment, else a file', async () => {
   const argsOf = async (...options: string[]): Promise<string> => {
     const folder = fs.mkdtempSync(testHome.path('work-'))
     const file = path.join(folder, 'args')
@@ -76,7 +76,7 @@ it('reaches the agent: from the line, else the environment, else a file', async 
   expect(await argsOf('--model', 'm-1', '--effort', 'high')).toContain('-m\nm-1\n-c\nmodel_reasoning_effort="high"\n')
 })
 
-it('and model are told by status', async () => {
+it('status shows the autonomy and the model of a session', async () => {
   const view = await testHome.run('--agent', 'demo', '--autonomy', 'ask', '--model', 'm-1', 'steps=1000 delay=50ms')
   expect(view).toMatchObject({ autonomy: 'ask', model: 'm-1' })
   const lines = (await testHome.ok('status', view.name)).split('\n')
@@ -84,10 +84,10 @@ it('and model are told by status', async () => {
   expect(lines).toContain('  model        m-1')
 })
 
-describe('is refused', () => {
+describe('oneshot run', () => {
   const command = ['--headless', '--', 'true']
 
-  it('what means nothing to a command', async () => {
+  it('refuses options for agents if it starts a command', async () => {
     for (const option of ['--autonomy=edits', '--model=m', '--effort=high', '--max-turns=3', '--budget-usd=1']) {
       await expectRefusal(testHome, ['run', option, ...command], {
         exit: 2,
@@ -98,7 +98,7 @@ describe('is refused', () => {
     }
   })
 
-  it('what is no level, no budget or no conversation', async () => {
+  it('refuses an unknown autonomy level, an invalid budget and an unknown conversation', async () => {
     const cases = [
       [['--autonomy', 'some'], 'usage', '--autonomy cannot be "some": it must be one of full, edits, ask', 2],
       [['--budget-tokens', 'many'], 'usage', '--budget-tokens cannot be "many"', 2],
@@ -117,7 +117,7 @@ describe('is refused', () => {
     })
   })
 
-  it('a budget that nobody would watch over', async () => {
+  it('refuses a budget without a supervisor to enforce it', async () => {
     testHome.env['ONESHOT_RESILIENT'] = 'false'
     await expectRefusal(testHome, ['run', '--agent', 'demo', '--budget-usd', '1', 'fix it'], {
       exit: 2,
@@ -128,7 +128,7 @@ describe('is refused', () => {
   })
 })
 
-it('--thread goes on with a conversation of another session', async () => {
+it('run --thread continues a conversation of another session', async () => {
   const first = await testHome.run('--agent', 'demo', '--name', 'one', 'steps=1 delay=1ms')
   const { thread } = await testHome.ended(first.name)
   const words = ['run', '--agent', 'demo', '--name', 'two', '--thread', String(thread), 'more steps=1 delay=1ms']

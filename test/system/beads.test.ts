@@ -30,12 +30,12 @@ const leave = (): void => fs.writeFileSync(testHome.path('leave'), '')
 const waiting = (): Promise<true> =>
   waitUntil('bd waits', () => (beads.lines('waiting').length > 0 ? (true as const) : undefined))
 
-describe.each(['old', 'new', 'latest'])('beads, %s', release => {
+describe.each(['old', 'new', 'latest'])('the supervisor with beads (%s)', release => {
   beforeEach(() => {
     testHome.env['BD_STANDIN'] = release
   })
 
-  it('what is ready is shown with the session’s tasks, and an issue is closed by its id', async () => {
+  it('shows ready issues among the tasks of the session and closes an issue by its id', async () => {
     const [first = '', second = ''] = ['write tests', 'fix it'].map(title => beads.create(title))
     const { id } = await testHome.run('--name', 'job', '--headless', '--', ...patient())
     await waitUntil('it is seen', async () => ((await tasksOf('job')).length === 2 ? true : undefined))
@@ -57,9 +57,9 @@ describe.each(['old', 'new', 'latest'])('beads, %s', release => {
   })
 })
 
-describe('an issue that an agent’s plan ticks off', () => {
+describe('the supervisor', () => {
   for (const manner of ['slow-to-close', 'slow-to-answer'])
-    it(`is closed exactly once, although the supervisor is killed while bd is ${manner}`, async () => {
+    it(`closes an issue that the agent’s plan ticks off exactly once, despite its kill while bd is ${manner}`, async () => {
       const issue = beads.create('write tests')
       const codex = planningCodex(testHome.project, [
         [[`${issue}: write them`, false]],
@@ -86,7 +86,7 @@ describe('an issue that an agent’s plan ticks off', () => {
       expect(beads.lines('closed')).toEqual([`${issue} finished by codex-job, oneshot session ${id}`])
     })
 
-  it('is closed by the next supervisor when the one before did not live to try, long after the end', async () => {
+  it('closes an issue after the end of the session if the supervisor before stopped first', async () => {
     const issue = beads.create('write tests')
     await testHome.run('--name', 'job', '--headless', '--', 'true')
     await testHome.ended('job')
@@ -102,7 +102,7 @@ describe('an issue that an agent’s plan ticks off', () => {
   })
 })
 
-describe('a bd that', () => {
+describe('the supervisor', () => {
   const endsAsUsual = async (name: string): Promise<void> => {
     await waitUntil('it is noted', async () => ((await notesOf(name)).length > 0 ? true : undefined))
     leave()
@@ -110,7 +110,7 @@ describe('a bd that', () => {
     expect(await notesOf(name)).toHaveLength(1)
   }
 
-  it('is missing is noted once, and the work ends as usual', async () => {
+  it('records once that bd is missing, and the session ends as usual', async () => {
     testHome.env['PATH'] = process.env['PATH']
     await testHome.run('--name', 'job', '--headless', '--', ...patient())
     await endsAsUsual('job')
@@ -122,7 +122,7 @@ describe('a bd that', () => {
   it.each([
     ['failing', 'beads: running bd version: it does not tell its version; the work continues without it'],
     ['killed', 'beads: running bd version: it was killed by SIGKILL; the work continues without it'],
-  ])('is %s is noted once, and the work ends as usual', async (manner, note) => {
+  ])('records once that bd is %s, and the session ends as usual', async (manner, note) => {
     beads.setBehavior(manner)
     await testHome.run('--name', 'job', '--headless', '--', ...patient())
     await testHome.ok('tasks', 'job', 'add', 'one')
@@ -130,7 +130,7 @@ describe('a bd that', () => {
     expect(await notesOf('job')).toEqual([note])
   })
 
-  it('answers with something else than it should is noted once, and the work ends as usual', async () => {
+  it('records once that the answer of bd is not JSON, and the session ends as usual', async () => {
     beads.create('write tests')
     await testHome.run('--name', 'job', '--headless', '--', ...patient())
     await waitUntil('it is seen', async () => ((await tasksOf('job')).length === 1 ? true : undefined))
@@ -142,7 +142,7 @@ describe('a bd that', () => {
     ])
   })
 
-  it('hangs is given up and ended, noted once, and delays nobody', async () => {
+  it('ends a bd that hangs, records it once, and delays no session', async () => {
     beads.setBehavior('hanging')
     await testHome.run('--name', 'quick', '--headless', '--', 'true')
     expect(await testHome.ended('quick')).toMatchObject({ outcome: 'done' })

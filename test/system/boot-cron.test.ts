@@ -39,8 +39,8 @@ function inside(...argv: string[]): Promise<RunResult> {
 
 const boot = (...words: string[]): Promise<RunResult> => inside(process.execPath, MAIN, 'boot', ...words)
 
-describe.skipIf(obstacle !== undefined)(`on a real cron${obstacle === undefined ? '' : ` (${obstacle})`}`, () => {
-  it('a line is kept among those of the user, whatever the home is called and however long PATH is', async () => {
+describe.skipIf(obstacle !== undefined)(`a real cron${obstacle === undefined ? '' : ` (${obstacle})`}`, () => {
+  it('keeps the line of boot install beside the user’s lines, with an awkward state folder and a long PATH', async () => {
     const theirs = '# mine\n0 5 * * 1\techo 50\\% \n'
     fs.writeFileSync(path.join(testHome.root, 'theirs'), theirs)
     expect((await inside('crontab', path.join(testHome.root, 'theirs'))).code).toBe(0)
@@ -56,7 +56,7 @@ describe.skipIf(obstacle !== undefined)(`on a real cron${obstacle === undefined 
     expect((await inside('crontab', '-l')).stdout).toBe(theirs)
   })
 
-  it('it starts the supervisor when cron starts, and agents outlive it', async () => {
+  it('starts the supervisor when cron starts, and agents survive the end of cron', async () => {
     const before = await testHome.run('--name', 'long', '--agent', 'demo', 'steps=1000 delay=50ms')
     await testHome.ok('daemon', 'stop')
     expect((await boot('install', '--with', 'cron')).code).toBe(0)

@@ -49,9 +49,9 @@ function successorOf(old: { pid: number; epoch: number }): Promise<{ pid: number
 }
 
 describe.skipIf(obstacle !== undefined)(
-  `on a real service manager${obstacle === undefined ? '' : ` (${obstacle})`}`,
+  `a real service manager${obstacle === undefined ? '' : ` (${obstacle})`}`,
   () => {
-    it('no end of the supervisor, the keeper or the unit is the end of an agent', async ({ skip }) => {
+    it('lets an agent survive each end of the supervisor, the keeper and the unit', async ({ skip }) => {
       if ((await settle()) === undefined) return skip(NO_GROUPS)
       await testHome.ok('boot', 'install')
       const unit = await unitName()
@@ -86,7 +86,7 @@ describe.skipIf(obstacle !== undefined)(
       expect(await testHome.status('long')).toMatchObject({ phase: 'running', pid: agent, restarts: 0 })
     })
 
-    it('a supervisor that a command has started stays in charge, and the unit is content with that', {
+    it('leaves a supervisor that a command started in charge, and the unit ends without an error', {
       tags: ['extended'],
     }, async ({ skip }) => {
       if ((await settle()) === undefined) return skip(NO_GROUPS)
@@ -99,7 +99,7 @@ describe.skipIf(obstacle !== undefined)(
       expect(await testHome.daemon()).toEqual(before)
     })
 
-    it('is there again with the manager, also when it was stopped on purpose', async ({ skip }) => {
+    it('starts the supervisor again with the manager, and also after daemon stop', async ({ skip }) => {
       const settled = await settle()
       if (settled === undefined) return skip(NO_GROUPS)
       await testHome.ok('boot', 'install')
@@ -116,7 +116,9 @@ describe.skipIf(obstacle !== undefined)(
       await successorOf(second)
     })
 
-    it('is removed under running work, which goes on and is supervised', { tags: ['extended'] }, async ({ skip }) => {
+    it('forgets the unit after boot remove, and a running session stays supervised', {
+      tags: ['extended'],
+    }, async ({ skip }) => {
       if ((await settle()) === undefined) return skip(NO_GROUPS)
       await testHome.ok('boot', 'install')
       const unit = await unitName()
@@ -130,7 +132,7 @@ describe.skipIf(obstacle !== undefined)(
       expect(await testHome.status('long')).toMatchObject({ phase: 'running', pid, restarts: 0 })
     })
 
-    it('a program that was moved away is not tried for ever, and the unit is mended by installing again', {
+    it('gives up on a program that was moved away, and boot install repairs the unit', {
       tags: ['extended'],
     }, async ({ skip }) => {
       if ((await settle()) === undefined) return skip(NO_GROUPS)
@@ -147,7 +149,7 @@ describe.skipIf(obstacle !== undefined)(
       expect(await stateOf(unit)).toBe('active')
     })
 
-    it('doctor knows a login session that logind would end', async ({ skip }) => {
+    it('lets doctor warn about a login session that logind would end', async ({ skip }) => {
       const settled = await settle()
       if (settled === undefined) return skip(NO_GROUPS)
       const { group, stubs } = settled
@@ -165,7 +167,7 @@ describe.skipIf(obstacle !== undefined)(
   },
 )
 
-it('systemd has nothing to say against the unit', async ({ skip }) => {
+it('systemd-analyze verify finds no fault in the unit', async ({ skip }) => {
   if (which('systemd-analyze', process.env, '/') === undefined) return skip('systemd-analyze is not installed')
   const unit = path.join(testHome.root, 'oneshot.service')
   testHome.env['ONESHOT_HOME'] = path.join(testHome.root, 'a b 50% $HOME "q"')

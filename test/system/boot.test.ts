@@ -46,8 +46,8 @@ function unitFiles(): string[] {
   return fs.existsSync(folder) ? (fs.readdirSync(folder, { recursive: true }) as string[]).sort() : []
 }
 
-describe('with systemd', () => {
-  it('a unit is written, switched on and started, and you linger from then on', async () => {
+describe('oneshot boot with systemd:', () => {
+  it('install writes, enables and starts a unit, and switches lingering on', async () => {
     const stubs = stub('systemctl', 'loginctl', 'crontab')
     expect(await status()).toEqual({ code: 3, installed: [], linger: false, problems: [] })
     const answer = await testHome.oneshot('boot', 'install')
@@ -73,7 +73,7 @@ describe('with systemd', () => {
     })
   })
 
-  it('installing again changes nothing; what is outdated, foreign, missing or switched off is told and mended', {
+  it('a second install changes nothing; status reports an outdated, foreign or disabled unit, and install repairs it', {
     tags: ['extended'],
   }, async () => {
     stub('systemctl', 'loginctl')
@@ -104,14 +104,14 @@ describe('with systemd', () => {
     expect((await status()).code).toBe(0)
   })
 
-  it('another PATH than at that time is no fault', { tags: ['extended'] }, async () => {
+  it('status accepts another PATH than the one of the installation', { tags: ['extended'] }, async () => {
     stub('systemctl', 'loginctl')
     await testHome.ok('boot', 'install')
     testHome.env['PATH'] = `/somewhere/else:${testHome.env['PATH']}`
     expect((await status()).code).toBe(0)
   })
 
-  it('is removed without a trace; a supervisor that lived by it is started in the ordinary way', async () => {
+  it('remove deletes the unit, and the supervisor of the unit starts again without it', async () => {
     const stubs = stub('systemctl', 'loginctl')
     await testHome.ok('boot', 'install')
     expect(stubs.read('active')).toBe('')
@@ -124,14 +124,14 @@ describe('with systemd', () => {
     expect((await status()).code).toBe(3)
   })
 
-  it('whoever is not logged in has no manager, until lingering starts one', { tags: ['extended'] }, async () => {
+  it('install switches lingering on if no user manager runs yet', { tags: ['extended'] }, async () => {
     const stubs = stub('systemctl', 'loginctl')
     stubs.write('asleep', '')
     await testHome.ok('boot', 'install')
     expect(await status()).toMatchObject({ code: 0, installed: [{ with: 'systemd' }], linger: true })
   })
 
-  it('where you may not linger, a crontab is better than a unit', async () => {
+  it('install uses cron if the user may not linger', async () => {
     const stubs = stub('systemctl', 'loginctl', 'crontab')
     stubs.write('denied', '')
     runCron()
@@ -142,7 +142,7 @@ describe('with systemd', () => {
     expect(await status()).toMatchObject({ code: 0, installed: [{ with: 'cron' }], linger: false })
   })
 
-  it('where you may not linger and nothing else is there, a unit is written, and the rest told', {
+  it('install writes a unit and tells what is missing if the user may not linger and there is no cron', {
     tags: ['extended'],
   }, async () => {
     const stubs = stub('systemctl', 'loginctl')
@@ -165,7 +165,7 @@ describe('with systemd', () => {
     })
   })
 
-  it('running work and its supervisor are not disturbed, and one that was stopped on purpose stays so', {
+  it('install and remove leave running sessions and their supervisor alone, and start no supervisor that the user stopped', {
     tags: ['extended'],
   }, async () => {
     const stubs = stub('systemctl', 'loginctl')
@@ -182,8 +182,8 @@ describe('with systemd', () => {
   })
 })
 
-describe('with cron', () => {
-  it('a line is added below what is there, and taken away again, to the byte', async () => {
+describe('oneshot boot with cron:', () => {
+  it('install adds a line to the crontab, and remove restores the crontab byte for byte', async () => {
     const stubs = stub('crontab')
     const theirs =
       '# m h dom mon dow command\n0 5 * * 1\ttar -zcf /var/backups/home.tgz /home/ 50\\%\n\n@reboot  true  \n'
@@ -198,7 +198,7 @@ describe('with cron', () => {
     expect(stubs.read('crontab')).toBe(theirs)
   })
 
-  it('a crontab that was not there is not there afterwards', { tags: ['extended'] }, async () => {
+  it('remove deletes a crontab that install created', { tags: ['extended'] }, async () => {
     const stubs = stub('crontab')
     await testHome.ok('boot', 'install')
     expect(stubs.read('crontab')).toContain(MAIN)
@@ -206,7 +206,7 @@ describe('with cron', () => {
     expect(stubs.read('crontab')).toBeUndefined()
   })
 
-  it('the line starts the supervisor, also after it was stopped on purpose', { tags: ['extended'] }, async () => {
+  it('the crontab line starts the supervisor, also after the user stopped it', { tags: ['extended'] }, async () => {
     const stubs = stub('crontab')
     await testHome.ok('daemon', 'start')
     await testHome.ok('daemon', 'stop')
@@ -225,7 +225,7 @@ describe('with cron', () => {
     expect(await testHome.ended(session.name)).toMatchObject({ outcome: 'done' })
   })
 
-  it('what crontab says when it fails is told, and a crontab that cannot be read is never written', async () => {
+  it('install reports the error of crontab, and never writes a crontab that it cannot read', async () => {
     const stubs = stub('crontab')
     stubs.write('crontab', 'theirs\n')
     stubs.write('refuses', '')
@@ -239,8 +239,8 @@ describe('with cron', () => {
   })
 })
 
-describe('with launchd', () => {
-  it('an agent is written, loaded and taken away', async () => {
+describe('oneshot boot with launchd:', () => {
+  it('install writes and loads a launch agent, and remove deletes it', async () => {
     const stubs = stub('launchctl', 'crontab')
     const answer = await testHome.oneshot('boot', 'install')
     expect(answer.stderr).toContain('launchd starts it when you log in, not before')
@@ -258,8 +258,8 @@ describe('with launchd', () => {
   })
 })
 
-describe('the way', () => {
-  it('can be chosen, and takes the place of the one before', { tags: ['extended'] }, async () => {
+describe('oneshot boot', () => {
+  it('install --with replaces the previous way with the chosen one', { tags: ['extended'] }, async () => {
     stub('systemctl', 'loginctl', 'crontab')
     await testHome.ok('boot', 'install', '--with', 'cron')
     expect((await status()).installed.map(entry => entry.with)).toEqual(['cron'])
@@ -268,7 +268,9 @@ describe('the way', () => {
     expect((await testHome.oneshot('boot', 'install', '--with', 'upstart')).code).toBe(2)
   })
 
-  it('is refused where there is none, with what to do by hand', { tags: ['extended'] }, async () => {
+  it('install is refused on a machine without a service manager, and tells what to do by hand', {
+    tags: ['extended'],
+  }, async () => {
     stub()
     await expectRefusal(testHome, ['boot', 'install'], {
       exit: 1,
@@ -279,7 +281,7 @@ describe('the way', () => {
     expect(fs.existsSync(testHome.home.root)).toBe(false)
   })
 
-  it('is not offered by status and doctor where there is none', async () => {
+  it('status and doctor do not offer boot install on a machine without a service manager', async () => {
     stub()
     const told = [await testHome.oneshot('boot', 'status'), await testHome.oneshot('doctor')].map(
       ({ stdout }) => stdout,
@@ -288,7 +290,7 @@ describe('the way', () => {
     for (const text of told) expect(text).not.toContain('oneshot boot install')
   })
 
-  it('is only shown with --dry-run', async () => {
+  it('install --dry-run only shows the text that it would write', async () => {
     const stubs = stub('systemctl', 'loginctl', 'crontab')
     for (const way of ['systemd', 'cron', 'launchd']) {
       const shown = await testHome.ok('boot', 'install', '--dry-run', '--with', way)
@@ -306,7 +308,9 @@ describe('the way', () => {
     expect((await status()).code).toBe(3)
   })
 
-  it('passes the safe mode on, and starts nothing in it now', { tags: ['extended'] }, async () => {
+  it('install --no-resume writes the safe mode into the unit or line, and starts no supervisor now', {
+    tags: ['extended'],
+  }, async () => {
     const stubs = stub('systemctl', 'loginctl', 'crontab')
     for (const way of ['systemd', 'cron']) {
       await testHome.ok('boot', 'install', '--no-resume', '--with', way)
@@ -317,7 +321,7 @@ describe('the way', () => {
   })
 })
 
-it('the page on JSON names every field of the status', async () => {
+it('docs/json.md names every field of boot status --json', async () => {
   stub('systemctl', 'loginctl')
   await testHome.ok('boot', 'install')
   const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
@@ -332,7 +336,7 @@ it('the page on JSON names every field of the status', async () => {
   expect(rows.filter(row => row !== 'installed').sort()).toEqual(fields.sort())
 })
 
-describe('doctor', () => {
+describe('oneshot doctor', () => {
   interface Check {
     check: string
     status: string
@@ -344,7 +348,7 @@ describe('doctor', () => {
     return (JSON.parse(stdout) as { checks: Check[] }).checks.filter(finding => finding.check === check)
   }
 
-  it('tells that nothing starts it, that something does, and what is wrong with that', async () => {
+  it('tells whether the machine starts the supervisor at boot', async () => {
     stub('systemctl', 'loginctl')
     expect(await found('boot')).toMatchObject([{ status: 'note', hint: 'oneshot boot install' }])
     await testHome.ok('boot', 'install')
@@ -353,12 +357,12 @@ describe('doctor', () => {
     expect(await found('boot')).toMatchObject([{ status: 'note' }])
   })
 
-  it('says nothing of logout where there is no logind', async () => {
+  it('reports nothing about logout on a machine without logind', async () => {
     stub('crontab')
     expect(await found('logout')).toEqual([])
   })
 
-  it('asks logind what it does at logout', { tags: ['extended'] }, async () => {
+  it('asks logind whether it ends processes at logout', { tags: ['extended'] }, async () => {
     const stubs = stub('busctl', 'loginctl')
     stubs.write('rule', 'b true\nas 0\nas 0\n')
     expect(await found('logout')).toMatchObject([{ check: 'logout' }])

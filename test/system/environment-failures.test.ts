@@ -32,23 +32,23 @@ const NO_MOUNT = 'disks cannot be mounted here: it takes root, and a container t
 const WAITER = 'until [ -e go ]; do sleep 0.02; done; echo went; exit 5'
 const go = (): void => fs.writeFileSync(testHome.path('go'), '')
 
-describe('tmux', () => {
+describe('oneshot run', () => {
   const install = 'apt-get install tmux'
 
-  it('that is missing is named with how to get it, and nothing is begun', async () => {
+  it('reports that tmux is missing, tells how to install it, and starts no session', async () => {
     const env = { PATH: binFolder(testHome) }
     const says = 'tmux is not installed, or not on the supervisor’s PATH'
     await expectRefusal(testHome, TRUE, { exit: 1, code: 'tmux-missing', says, hint: install }, { env })
     expect(await testHome.list()).toEqual([])
   })
 
-  it('that is older than 3.2 is named with its version', async () => {
+  it('refuses a tmux older than 3.2 and names its version', async () => {
     const env = { PATH: binFolder(testHome, { scripts: { tmux: 'echo "tmux 3.1c"' } }) }
     const says = 'tmux is too old: tmux 3.1c found, 3.2 or newer needed'
     await expectRefusal(testHome, TRUE, { exit: 1, code: 'tmux-too-old', says, hint: 'update ' }, { env })
   })
 
-  it('that is installed meanwhile is found without a restart of the supervisor', async () => {
+  it('finds a tmux that was installed later, without a restart of the supervisor', async () => {
     const bin = binFolder(testHome)
     const env = { PATH: bin }
     expect((await testHome.call(TRUE, { env })).code).toBe(1)
@@ -57,8 +57,8 @@ describe('tmux', () => {
   })
 })
 
-describe('a state folder', () => {
-  it('that is a file, or below one, is refused', async () => {
+describe('state folder:', () => {
+  it('commands refuse a state folder that is a file or a path below a file', async () => {
     fs.writeFileSync(testHome.home.root, '')
     for (const home of [testHome.home.root, path.join(testHome.home.root, 'below')]) {
       const refused = {
@@ -73,7 +73,7 @@ describe('a state folder', () => {
     fs.rmSync(testHome.home.root)
   })
 
-  it('whose path is too long for a socket is refused with how long it may be', async () => {
+  it('commands refuse a state folder whose path is too long for a unix socket', async () => {
     const home = path.join(testHome.root, 'x'.repeat(90))
     const says = 'path is too long for a unix socket'
     const refused = { exit: 2, code: 'home-too-long', says, hint: 'set ONESHOT_HOME to a shorter path' } as const
@@ -82,7 +82,9 @@ describe('a state folder', () => {
     expect(fs.existsSync(home)).toBe(false)
   })
 
-  it('with the longest path that is allowed works, terminals included', { tags: ['extended'] }, async () => {
+  it('sessions, also on a terminal, run in a state folder with the longest path allowed', {
+    tags: ['extended'],
+  }, async () => {
     const spare = 103 - Buffer.byteLength('/tty/xxxxxxxxxx.sock')
     const longest = homeAt(path.join(testHome.root, 'x'.repeat(spare - testHome.root.length - 1)))
     const long = new TestHome({ ONESHOT_HOME: longest.root })
@@ -97,7 +99,7 @@ describe('a state folder', () => {
     }
   })
 
-  it('with an awkward name works like any other, also when a shim has to bring the supervisor back', {
+  it('sessions run, and a shim restarts the supervisor, in a state folder with quotes and shell syntax in its name', {
     tags: ['extended'],
   }, async () => {
     const awkward = homeAt(path.join(testHome.root, `it's #{pid} %H $(touch pwned) "h"`))
@@ -120,7 +122,7 @@ describe('a state folder', () => {
     }
   })
 
-  it('of another user is refused, for looking too', async ({ skip }) => {
+  it('commands, also those that only read, refuse a state folder of another user', async ({ skip }) => {
     skip(process.getuid?.() !== 0, 'only root can give a folder away')
     fs.mkdirSync(testHome.home.root, { mode: 0o700 })
     fs.chownSync(testHome.home.root, 12_345, 12_345)
@@ -131,7 +133,7 @@ describe('a state folder', () => {
     expect(fs.readdirSync(testHome.home.root)).toEqual([])
   })
 
-  it('that others can read is refused until it is closed', async () => {
+  it('commands refuse a state folder that other users can read, until chmod closes it', async () => {
     fs.mkdirSync(testHome.home.sessions, { recursive: true })
     fs.chmodSync(testHome.home.root, 0o755)
     const says = `${testHome.home.root} is open to other users (mode 0755)`
@@ -142,13 +144,13 @@ describe('a state folder', () => {
     expect(await testHome.ok(...TRUE)).toBe('command-true')
   })
 
-  it('that is empty is simply closed to others', async () => {
+  it('oneshot run closes an empty state folder to other users', async () => {
     fs.mkdirSync(testHome.home.root, { mode: 0o755 })
     expect(await testHome.ok(...TRUE)).toBe('command-true')
     expect(fs.statSync(testHome.home.root).mode & 0o777).toBe(0o700)
   })
 
-  it('keeps everything in it from other users', async () => {
+  it('oneshot keeps all files in the state folder closed to other users', async () => {
     await testHome.ok('run', '--name', 'tty', '--tty', '--', 'sleep', '1000')
     await testHome.ok('run', '--agent', 'demo', 'secret steps=1')
     await testHome.ended('secret')
@@ -160,7 +162,7 @@ describe('a state folder', () => {
   })
 })
 
-describe('a disk', () => {
+describe('disk of the state folder:', () => {
   const full = {
     exit: 1,
     code: 'disk-full',
@@ -168,7 +170,7 @@ describe('a disk', () => {
     hint: 'free some space',
   } as const
 
-  it('that is read-only is named; what is there can still be read', async ({ skip }) => {
+  it('oneshot run reports a read-only disk; list and log still work', async ({ skip }) => {
     const disk = await SmallDisk.under(testHome)
     if (disk === undefined) return skip(NO_MOUNT)
     await testHome.ok('run', '--name', 'before', '--headless', '--', 'echo', 'hello')
@@ -184,7 +186,7 @@ describe('a disk', () => {
     expect(await testHome.ok(...TRUE)).toBe('command-true')
   })
 
-  it('that is full is named at once; with room again the next run works', async ({ skip }) => {
+  it('oneshot run reports a full disk at once; the next run works after space is freed', async ({ skip }) => {
     const disk = await SmallDisk.under(testHome)
     if (disk === undefined) return skip(NO_MOUNT)
     disk.fill()
@@ -195,7 +197,7 @@ describe('a disk', () => {
     expect(await testHome.ended('true')).toMatchObject({ outcome: 'done' })
   })
 
-  it('that takes only a part of what is said refuses the whole of it, and it is said again', async ({ skip }) => {
+  it('a transcript write that fails on a full disk leaves no partial text, and can be repeated', async ({ skip }) => {
     const disk = await SmallDisk.under(testHome)
     if (disk === undefined) return skip(NO_MOUNT)
     const transcript = path.join(testHome.home.root, 'transcript')
@@ -207,7 +209,7 @@ describe('a disk', () => {
     expect(fs.readFileSync(transcript, 'utf8')).toBe('before\nafter\n')
   })
 
-  it('that is full when a program is to begin is waited for: nothing runs that is not written down', async ({
+  it('the launch file waits while the disk is full and starts the program only after it recorded the start', async ({
     skip,
   }) => {
     const disk = await SmallDisk.under(testHome)
@@ -239,7 +241,7 @@ describe('a disk', () => {
     expect(fs.existsSync(testHome.path('begun'))).toBe(true)
   })
 
-  it('that is full when a shim takes an attempt is waited for: the attempt is not left to nobody', {
+  it('a shim waits while the disk is full and starts the attempt after it recorded its claim', {
     tags: ['extended'],
   }, async ({ skip }) => {
     const disk = await SmallDisk.under(testHome)
@@ -262,7 +264,7 @@ describe('a disk', () => {
     await once(shim, 'exit')
   })
 
-  it('that fills up under running work does not harm it, and no exit code is lost', async ({ skip }) => {
+  it('running sessions survive a disk that fills up, and the supervisor loses no exit code', async ({ skip }) => {
     const disk = await SmallDisk.under(testHome)
     if (disk === undefined) return skip(NO_MOUNT)
     const lasting = await testHome.run('--name', 'lasting', '--headless', '--', 'sleep', '1000')
@@ -300,15 +302,15 @@ function fillLastPage(file: string): void {
   fs.appendFileSync(file, '\n'.repeat((blksize - (size % blksize)) % blksize))
 }
 
-describe('a database', () => {
+describe('the supervisor', () => {
   const damage: Record<string, (file: string) => void> = {
-    'full of garbage': file => fs.writeFileSync(file, Buffer.alloc(20_000, 'garbage ')),
-    'damaged in the middle': file => fs.writeFileSync(file, fs.readFileSync(file).fill(0xaa, 4096)),
-    'cut to nothing': file => fs.truncateSync(file),
-    'that is gone': file => fs.rmSync(file),
+    'a database full of garbage': file => fs.writeFileSync(file, Buffer.alloc(20_000, 'garbage ')),
+    'a database damaged in the middle': file => fs.writeFileSync(file, fs.readFileSync(file).fill(0xaa, 4096)),
+    'a database cut to nothing': file => fs.truncateSync(file),
+    'a database that was removed': file => fs.rmSync(file),
   }
 
-  forCases(Object.keys(damage), 2, '%s is rebuilt under running work', async what => {
+  forCases(Object.keys(damage), 2, 'rebuilds %s while sessions run', async what => {
     await testHome.ok('run', '--name', 'past', '--headless', '--', 'sh', '-c', 'exit 3')
     await testHome.ended('past')
     const headless = await testHome.run('--name', 'headless', '--headless', '--', 'sh', '-c', WAITER)

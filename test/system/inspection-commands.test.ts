@@ -33,13 +33,13 @@ function begin(...args: string[]) {
   return { child, printed, ended }
 }
 
-describe('list', () => {
-  it('prints nothing where there is nothing, and begins nothing', async () => {
+describe('oneshot list', () => {
+  it('prints nothing without sessions, and creates no state folder', async () => {
     expect(await testHome.oneshot('list')).toMatchObject({ code: 0, stdout: '', stderr: '' })
     expect(fs.existsSync(testHome.home.root)).toBe(false)
   })
 
-  it('shows every session on one line, live ones first, and only what was asked for', async () => {
+  it('shows each session on one line, live sessions first, and obeys its filters', async () => {
     fs.mkdirSync(testHome.path('sub'))
     await testHome.run('--name', 'past', '--headless', '--', 'sh', '-c', 'exit 3')
     await testHome.ended('past')
@@ -63,7 +63,7 @@ describe('list', () => {
     )
   })
 
-  it('--live with nothing but ended sessions says so, and where those are', async () => {
+  it('with --live and only ended sessions tells how many ended and how to list them', async () => {
     await testHome.run('--name', 'past', '--headless', '--', 'true')
     await testHome.ended('past')
     const terminal = await Terminal.open(testHome)
@@ -74,7 +74,7 @@ describe('list', () => {
     expect(screen).not.toContain('start one with')
   })
 
-  it('on a terminal is cut to its width and tells how long ago', async () => {
+  it('cuts rows to the width of the terminal and shows the age of sessions', async () => {
     await testHome.run('--name', 'long', '--headless', '--', 'sh', '-c', `exec sleep 1000 # ${'very '.repeat(40)}long`)
     const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot list; echo "code=$?"')
@@ -85,8 +85,8 @@ describe('list', () => {
   })
 })
 
-describe('status', () => {
-  it('without a name means this directory’s most recent session, a live one rather than one that has ended', async () => {
+describe('oneshot status', () => {
+  it('without a name shows the latest session of this directory, and prefers a live one', async () => {
     fs.mkdirSync(testHome.path('sub'))
     const status = async (...args: string[]): Promise<string> =>
       (await testHome.json<{ task: string }>('status', ...args)).task
@@ -112,7 +112,7 @@ describe('status', () => {
     }
   })
 
-  it('tells a person how it is doing, and a script by its exit status', async () => {
+  it('shows the state of a session, and --exit-status passes the exit code on', async () => {
     const { id, pid } = await testHome.run(
       '--name',
       'fix',
@@ -138,13 +138,13 @@ describe('status', () => {
   })
 })
 
-describe('log', () => {
+describe('oneshot log', () => {
   const wrote = async (script: string, ...options: string[]): Promise<void> => {
     await testHome.run('--name', 'writer', ...options, '--', 'sh', '-c', script)
     await testHome.ended('writer')
   }
 
-  it('shows all of it, or the last lines, or what came since', async () => {
+  it('shows the whole output, the last lines, or the output since a time', async () => {
     await wrote('for i in 1 2 3 4 5; do echo "line $i"; done; printf "no end"', '--headless')
     const lines = ['line 1', 'line 2', 'line 3', 'line 4', 'line 5', 'no end']
     expect(await testHome.ok('log', 'writer')).toBe(lines.join('\n'))
@@ -157,12 +157,12 @@ describe('log', () => {
     expect(await testHome.ok('log', '--since', '2999-01-01T00:00:00Z')).toBe('')
   })
 
-  it('shows stderr among stdout, in the order it was written', async () => {
+  it('shows stderr and stdout in the order in which the program wrote them', async () => {
     await wrote('echo one; echo two >&2; echo three', '--headless')
     expect(await testHome.ok('log', 'writer')).toBe('one\ntwo\nthree')
   })
 
-  it('shows progress lines as they ended, and with --raw every byte', async () => {
+  it('shows the final state of progress lines, and with --raw every byte', async () => {
     const script = `printf '10%%\\r50%%\\r100%%\\n'; printf '\\033[31mred\\033[0m\\033[K \\bx\\n'; printf '\\000\\377end'`
     await wrote(script, '--headless')
     expect(await testHome.ok('log', 'writer')).toBe('100%\nredx\n\ufffdend')
@@ -172,12 +172,12 @@ describe('log', () => {
     expect(fs.readFileSync(testHome.path('raw'), 'latin1')).toBe(bytes)
   })
 
-  it('of a terminal session shows what a person would have read', async () => {
+  it('shows the output of a terminal session as a person would read it', async () => {
     await wrote(`printf '10%%\\r100%%\\n'; printf '\\033[1mbold\\033[0m\\n'; exit 1`)
     expect(await testHome.ok('log', 'writer')).toBe('100%\nbold')
   })
 
-  it('of an editor and of a table that is drawn again and again shows the last screen', async () => {
+  it('shows the last screen of an editor and of a table that a program redraws', async () => {
     await wrote(
       `printf 'before\\n\\033[?1049h\\033[2;1H~\\033[1;1Hhello\\033[1;6H, world\\033[?1049lafter\\n'
       printf '\\033[H\\033[J'; for n in 1 2 3; do printf '\\033[Htop %s\\n  PID\\n' $n; done`,
@@ -191,7 +191,7 @@ describe('log', () => {
     expect(await testHome.ok('log', 'writer', '--raw')).toContain('\u001b[?1049h')
   })
 
-  it('shows one attempt of several, and refuses one that never was', async () => {
+  it('shows one attempt of several, and refuses an attempt that does not exist', async () => {
     await testHome.run('--agent', 'demo', '--name', 'crasher', 'work crash=2 steps=3 delay=1ms')
     await testHome.ended('crasher')
     const whole = await testHome.ok('log', 'crasher')
@@ -208,7 +208,7 @@ describe('log', () => {
     })
   })
 
-  it('through a pipe is complete, and a reader who leaves early is no error', async () => {
+  it('writes the complete output into a pipe, and exits with 0 if the reader leaves early', async () => {
     await wrote('i=0; while [ $i -lt 60000 ]; do i=$((i+1)); echo "line $i"; done', '--headless')
     const size = fs.statSync(
       path.join(testHome.home.sessions, (await testHome.status('writer')).id, 'attempts/1/stdout'),
@@ -226,7 +226,7 @@ describe('log', () => {
     })
   })
 
-  it('into a full disk is an error', async () => {
+  it('reports an error if it writes to a full disk', async () => {
     await wrote('echo hello', '--headless')
     expect((await bash('oneshot log >/dev/full')).code).toBe(1)
     const full = 'error: cannot write the output: no space left on the device\n'
@@ -234,12 +234,12 @@ describe('log', () => {
   })
 })
 
-describe('follow', () => {
+describe('oneshot follow', () => {
   const SCRIPT =
     'echo begun; until [ -e go ]; do sleep 0.02; done; i=0; while [ $i -lt 5000 ]; do i=$((i+1)); echo "line $i"; done; exit 3'
   const all = ['begun', ...Array.from({ length: 5000 }, (_, i) => `line ${i + 1}`)].join('\n')
 
-  it.each(['--headless', '--tty'])('shows all of it and ends with the session (%s)', async mode => {
+  it.each(['--headless', '--tty'])('shows the whole output and ends with the session (%s)', async mode => {
     await testHome.run('--name', 'writer', mode, '--', 'sh', '-c', SCRIPT)
     const follow = begin('follow')
     const status = begin('follow', '--exit-status', '-q', 'writer')
@@ -253,7 +253,7 @@ describe('follow', () => {
     expect(await testHome.oneshot('follow')).toMatchObject({ code: 0, stdout: follow.printed.stdout })
   })
 
-  it('goes on over the attempts of an agent', async () => {
+  it('continues across the attempts of an agent', async () => {
     await testHome.run('--agent', 'demo', '--name', 'crasher', 'work crash=2 steps=3 delay=20ms')
     const { code, stdout } = await testHome.oneshot('follow', 'crasher')
     expect(code).toBe(0)
@@ -261,7 +261,7 @@ describe('follow', () => {
     expect(stdout).toContain('All 3 steps are done.')
   })
 
-  it('is ended by Ctrl-C, the work is not', async () => {
+  it('ends at Ctrl-C, and the session continues', async () => {
     const { pid } = await testHome.run('--name', 'writer', '--headless', '--', 'sh', '-c', SCRIPT)
     const follow = begin('follow', 'writer')
     await waitUntil('it shows the beginning', () => (follow.printed.stdout === 'begun\n' ? true : undefined))
@@ -272,7 +272,7 @@ describe('follow', () => {
     expect((await testHome.status('writer')).phase).toBe('running')
   })
 
-  it('run --follow is the same from the first byte on, and passes the outcome on', async () => {
+  it('shows the output from the first byte as run --follow, which exits with the outcome', async () => {
     go()
     const { code, stdout, stderr } = await testHome.oneshot(
       'run',
@@ -289,7 +289,7 @@ describe('follow', () => {
     expect(stderr).toBe('command-writer  (Ctrl-C leaves it running)\n✖ failed command-writer: exit code 3\n')
   })
 
-  it('and wait bring a stopped supervisor back, for nobody else would record the end', async () => {
+  it('restarts a stopped supervisor, as wait does, so that the end is recorded', async () => {
     await testHome.run('--name', 'writer', '--headless', '--', 'sh', '-c', SCRIPT)
     await testHome.ok('daemon', 'stop')
     const follow = begin('follow', 'writer', '--exit-status')
@@ -301,8 +301,8 @@ describe('follow', () => {
   })
 })
 
-describe('debug', () => {
-  it('prints record, outbox, files and events of a session, and hides a secret of its environment', async () => {
+describe('oneshot debug', () => {
+  it('prints the record, outbox, files and events of a session, and hides secrets of its environment', async () => {
     const secret = 'hunter2-in-the-environment'
     testHome.env['DEPLOY_TOKEN'] = secret
     await testHome.run('--name', 'broken', '--headless', '--', 'sh', '-c', `echo ${secret}; exit 3`)

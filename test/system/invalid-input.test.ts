@@ -15,7 +15,7 @@ afterEach(() => testHome.close())
 
 const SLEEPER = ['--headless', '--', 'sleep', '1000']
 
-describe('a name', () => {
+describe('oneshot run and names of sessions:', () => {
   const invalid = {
     exit: 2,
     code: 'name-invalid',
@@ -33,12 +33,12 @@ describe('a name', () => {
     ['other letters', 'prüfung', 'try --name prufung'],
     ['a line break', 'fix\nauth', 'try --name fix-auth'],
     ['nothing in it', '', 'try --name my-task'],
-  ])('with %s is refused, and one that would do is offered', async (_, name, hint) => {
+  ])('run refuses a name with %s and offers a valid one', async (_, name, hint) => {
     await expectRefusal(testHome, ['run', `--name=${name}`, '--', 'true'], { ...invalid, hint })
     expect(fs.existsSync(testHome.home.root)).toBe(false)
   })
 
-  it('from the environment is refused by the name of its variable', async () => {
+  it('run refuses an invalid name from ONESHOT_TMUX_SESSION and names the variable', async () => {
     await expectRefusal(
       testHome,
       ['run', '--', 'true'],
@@ -52,7 +52,7 @@ describe('a name', () => {
     )
   })
 
-  it('of 63 characters is accepted', async () => {
+  it('run accepts a name of 63 characters', async () => {
     const task = `a${'-1'.repeat(31)}`
     expect(await testHome.run('--name', task, '--headless', '--', 'true')).toMatchObject({
       name: `command-${task}`,
@@ -60,7 +60,7 @@ describe('a name', () => {
     })
   })
 
-  it('that several ask for at once goes to exactly one of them', async () => {
+  it('one of several simultaneous runs gets the name, and the others are refused', async () => {
     const asked = Array.from({ length: 5 }, () => testHome.oneshot('run', '--name', 'fix', ...SLEEPER))
     const codes = (await Promise.all(asked)).map(({ code }) => code)
     expect(codes.filter(code => code === 6)).toHaveLength(4)
@@ -68,7 +68,7 @@ describe('a name', () => {
     expect(await testHome.list()).toHaveLength(1)
   })
 
-  it('that a live session has is refused; once that one has ended, it means the newest', async () => {
+  it('run refuses the name of a live session; after that session ends, the name means the newest session', async () => {
     const first = await testHome.run('--name', 'fix', ...SLEEPER)
     await expectRefusal(testHome, ['run', '--name', 'fix', '--', 'true'], {
       exit: 6,
@@ -87,15 +87,15 @@ describe('a name', () => {
   })
 })
 
-describe('a directory', () => {
+describe('oneshot run', () => {
   const missing = { exit: 2, code: 'cwd-missing' } as const
 
-  it('that does not exist is refused', async () => {
+  it('refuses a working directory that does not exist', async () => {
     const says = `cannot work in ${testHome.path('nowhere')}: it does not exist`
     await expectRefusal(testHome, ['run', '--cwd', 'nowhere', '--', 'true'], { ...missing, says, hint: 'check --cwd' })
   })
 
-  it('that is a file, or below one, is refused', async () => {
+  it('refuses a working directory that is a file or a path below a file', async () => {
     fs.writeFileSync(testHome.path('file'), '')
     const hint = 'check --cwd'
     const says = `cannot work in ${testHome.path('file')}: it is not a directory`
@@ -104,7 +104,7 @@ describe('a directory', () => {
     await expectRefusal(testHome, ['run', '--cwd', 'file/sub', '--', 'true'], { ...missing, says: below, hint })
   })
 
-  it('that was removed under us is refused', async () => {
+  it('refuses to start in a current directory that was removed', async () => {
     fs.mkdirSync(testHome.path('gone'))
     const script = 'cd gone && rmdir ../gone && exec "$0" "$1" run -- true'
     const answer = await run('sh', ['-c', script, process.execPath, MAIN], { cwd: testHome.project, env: testHome.env })
@@ -116,22 +116,22 @@ describe('a directory', () => {
   })
 })
 
-describe('a prompt', () => {
+describe('oneshot run', () => {
   const agent = ['--agent', 'demo']
   const unreadable = { exit: 2, code: 'prompt-unreadable', hint: 'check --prompt-file' } as const
   const empty = { exit: 2, code: 'prompt-empty', hint: 'say what is to be done: oneshot run "fix the bug"' } as const
 
-  it('in a file that is not there is refused', async () => {
+  it('refuses a prompt file that does not exist', async () => {
     const says = 'cannot read the prompt from task.md: there is no such file'
     await expectRefusal(testHome, ['run', ...agent, '--prompt-file', 'task.md'], { ...unreadable, says })
   })
 
-  it('in a folder is refused', async () => {
+  it('refuses a folder as the prompt file', async () => {
     const says = 'cannot read the prompt from .: it is a directory'
     await expectRefusal(testHome, ['run', ...agent, '--prompt-file', '.'], { ...unreadable, says })
   })
 
-  it('in a file of somebody else is refused', async ({ skip }) => {
+  it('refuses a prompt file that the user may not read', async ({ skip }) => {
     const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', '--']
     const isRoot = process.getuid?.() === 0
     skip(isRoot && which('setpriv', process.env, '/') === undefined, 'root reads everything, and there is no setpriv')
@@ -156,7 +156,7 @@ describe('a prompt', () => {
   it.each([
     ['nothing', ''],
     ['white space', ' \t\r\n '],
-  ])('of %s is refused wherever it comes from', async (_, text) => {
+  ])('refuses a prompt of %s from an argument, a file and stdin', async (_, text) => {
     fs.writeFileSync(testHome.path('task.md'), text)
     const input = Buffer.from(text)
     await expectRefusal(testHome, ['run', ...agent, text], { ...empty, says: 'the prompt is empty' })
@@ -174,7 +174,7 @@ describe('a prompt', () => {
     }
   })
 
-  it('given twice, or to a command, is refused', async () => {
+  it('refuses two prompts, a prompt for a command, and a prompt without quotes', async () => {
     const usage = { exit: 2, code: 'usage' } as const
     await expectRefusal(testHome, ['run', 'one', '--prompt-file', 'two'], {
       ...usage,
@@ -194,16 +194,16 @@ describe('a prompt', () => {
   })
 })
 
-describe('a program', () => {
+describe('oneshot run', () => {
   const missing = { exit: 1, code: 'program-missing' } as const
 
-  it('that is not on PATH is refused', async () => {
+  it('refuses a program that is not on PATH', async () => {
     const says = 'no-such-program was not found on PATH'
     const hint = 'install it, or give its full path'
     await expectRefusal(testHome, ['run', '--', 'no-such-program', '-v'], { ...missing, says, hint })
   })
 
-  it('of an agent that is not installed is refused', async () => {
+  it('refuses an agent that is not installed and tells how to install it', async () => {
     const says = 'codex was not found on PATH'
     const env = { PATH: binFolder(testHome, { tools: ['tmux'] }) }
     await expectRefusal(
@@ -214,7 +214,7 @@ describe('a program', () => {
     )
   })
 
-  it('that is not there, not executable or a folder is refused, each by its own words', async () => {
+  it('refuses a program that is missing, not executable or a folder, and names the reason', async () => {
     fs.writeFileSync(testHome.path('plain'), '#!/bin/sh\n', { mode: 0o644 })
     const hint = 'check the path'
     await expectRefusal(testHome, ['run', '--', './absent'], { ...missing, says: './absent was not found', hint })

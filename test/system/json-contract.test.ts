@@ -63,7 +63,7 @@ function told(name: string): Promise<SessionView> {
 const millis = (time: string | null): number => Date.parse(time as string)
 const go = (): void => fs.writeFileSync(testHome.path('go'), '')
 
-it('the page documents every field the issue asks for', () => {
+it('docs/json.md documents the main fields of a session and of the supervisor', () => {
   const asked = ['name', 'id', 'agent', 'phase', 'outcome', 'reason', 'cwd', 'attempt', 'restarts', 'pid', 'exitCode']
   asked.push('signal', 'thread', 'createdAt', 'startedAt', 'endedAt', 'lastOutputAt', 'until')
   expect(rowsOf(sessionTable).map(([field]) => field)).toEqual(expect.arrayContaining(asked))
@@ -72,8 +72,8 @@ it('the page documents every field the issue asks for', () => {
   )
 })
 
-describe('a session', () => {
-  it('that is starting has no process yet', async () => {
+describe('status --json', () => {
+  it('shows no process for a session that is starting', async () => {
     const tmux = `case "$*" in *source-file*) until [ -e '${testHome.path('go')}' ]; do sleep 0.02; done ;; esac
 PATH='${process.env['PATH']}' exec tmux "$@"`
     testHome.env['PATH'] = `${binFolder(testHome, { scripts: { tmux } })}:${process.env['PATH']}`
@@ -104,7 +104,7 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
     expect(await testHome.ended('slow')).toMatchObject({ outcome: 'done' })
   })
 
-  it('that is running has a process that lives, its times and its deadline', async () => {
+  it('shows the process, the times and the deadline of a running session', async () => {
     const begun = Date.now()
     const view = await testHome.run(
       '--name',
@@ -133,7 +133,7 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
     expect(millis(now.deadline) - millis(now.createdAt)).toBe(2 * 3_600_000)
   })
 
-  it('has five hours unless it is told otherwise, and no deadline when it has no limit', async () => {
+  it('shows a deadline of five hours by default, and none with --max-time none', async () => {
     const usual = await testHome.run('--headless', '--', 'sleep', '1000')
     expect(millis(usual.deadline) - millis(usual.createdAt)).toBe(5 * 3_600_000)
     const endless = await testHome.run('--headless', '--max-time', 'none', '--', 'sleep', '1000')
@@ -141,7 +141,7 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
     expect(endless.deadline).toBeNull()
   })
 
-  it('that waits for a person is blocked on its question, and goes on without an answer', async () => {
+  it('shows the question of a blocked session, which continues without an answer after its patience', async () => {
     await testHome.run('--agent', 'demo', '--name', 'asks', 'work ask="May I?" patience=8s steps=1 delay=10ms')
     const view = await waitUntil('it asks', async () => {
       const now = await told('asks')
@@ -154,7 +154,7 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
     expect(end).toMatchObject({ outcome: 'done', thread: view.thread, restarts: 0 })
   })
 
-  it('that crashed rests until a time that is told, and is started again with its thread', async () => {
+  it('shows when a crashed session restarts, and keeps its thread', async () => {
     await testHome.run('--agent', 'demo', '--name', 'crasher', 'work crash=always steps=1 delay=10ms')
     const view = await waitUntil('it rests after a restart', async () => {
       const now = await told('crasher')
@@ -180,7 +180,7 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
     })
   })
 
-  it('that was told to stop is stopping until it is gone', async () => {
+  it('shows a session as stopping until its process is gone', async () => {
     const script = 'trap "echo asked >asked" INT; echo up >up; until [ -e go ]; do sleep 0.02; done; exit 4'
     const { pid } = await testHome.run('--name', 'slow', '--headless', '--', 'sh', '-c', script)
     await waitUntil('it is up', () => (fs.existsSync(testHome.path('up')) ? true : undefined))
@@ -197,7 +197,7 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
     })
   })
 
-  it('that ended tells how, and what it is judged by', async () => {
+  it('shows the outcome, the exit code, the signal and the reason of an ended session', async () => {
     const failure = 'the agent ended its turn with a failure: I could not do it.'
     const cases = [
       [sh('echo hello'), { outcome: 'done', exitCode: 0, signal: null, reason: 'exit code 0' }],
@@ -222,7 +222,7 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
 const sh = (script: string, mode = '--headless'): string[] => [mode, '--', 'sh', '-c', script]
 const demo = (directive: string): string[] => ['--agent', 'demo', `work ${directive} steps=1 delay=1ms`]
 
-it('list and killall print arrays, live ones first and then the newest; wait, stop and clean print what they did', async () => {
+it('list and killall --json print arrays, live sessions first; wait, stop and clean --json print their results', async () => {
   expect(await testHome.list()).toEqual([])
   expect(await testHome.json('killall', '--yes')).toEqual([])
   await testHome.run('--name', 'one', '--headless', '--', 'sleep', '1000')
@@ -242,7 +242,7 @@ it('list and killall print arrays, live ones first and then the newest; wait, st
   expect(await testHome.json('clean', 'two')).toEqual({ removed: ['command-two'] })
 })
 
-it('messages are told by their state, and send tells the session and the message', async () => {
+it('send, messages, events and resume --json print the documented fields', async () => {
   await testHome.run('--agent', 'demo', '--name', 'reader', 'steps=1 delay=1ms')
   await testHome.ended('reader')
   const sent = await testHome.json<{ session: SessionView; message: MessageView }>('send', 'reader', 'more steps=1000')
@@ -260,7 +260,7 @@ it('messages are told by their state, and send tells the session and the message
   expect(resumed).toMatchObject({ task: 'reader', outcome: null, autonomy: 'full', model: null })
 })
 
-it('daemon status tells who supervises; each start raises the epoch', async () => {
+it('daemon status --json describes the supervisor, and each start raises the epoch', async () => {
   const nobody = await testHome.oneshot('daemon', 'status', '--json')
   expect(nobody).toMatchObject({ code: 3, stderr: '' })
   expect(JSON.parse(nobody.stdout)).toEqual({
@@ -278,7 +278,7 @@ it('daemon status tells who supervises; each start raises the epoch', async () =
   expect(second.pid).not.toBe(first.pid)
 })
 
-it('the same commands print the same with --json before or after the command', async () => {
+it('commands print the same with --json before or after the command', async () => {
   await testHome.run('--name', 'one', '--headless', '--', 'true')
   await testHome.ended('one')
   expect(await testHome.ok('--json', 'status', 'one')).toBe(await testHome.ok('status', 'one', '--json'))

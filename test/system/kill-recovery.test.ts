@@ -63,7 +63,7 @@ describe.each(['headless', 'tty'] as const)('a %s command', mode => {
     await finish(session)
   })
 
-  it('survives kill -9 of keeper and supervisor together: its shim brings the supervisor back', async () => {
+  it('survives kill -9 of keeper and supervisor together: its shim restarts the supervisor', async () => {
     const session = await begin()
     const { pid } = await testHome.daemon()
     process.kill(Number(fs.readFileSync(testHome.home.keeperPid, 'utf8')), 'SIGKILL')
@@ -80,7 +80,7 @@ describe.each(['headless', 'tty'] as const)('a %s command', mode => {
     expect(groupOf(woken.pid)).not.toContain(session.id)
   })
 
-  it('survives the terminal it was started from, and kill -9 of a viewer', async () => {
+  it('survives the end of its terminal and kill -9 of a viewer', async () => {
     const socket = path.join(testHome.root, 'user.sock')
     const user = (...args: string[]) =>
       run('tmux', ['-S', socket, '-f', '/dev/null', ...args], { cwd: testHome.project, env: testHome.env })
@@ -124,7 +124,7 @@ describe.each(['headless', 'tty'] as const)('a %s command', mode => {
   })
 })
 
-it('a supervisor whose keeper was killed gets another, as often as it takes, so that it comes back once more', {
+it('a supervisor replaces its killed keeper each time, and the new keeper restarts the supervisor', {
   tags: ['extended'],
 }, async () => {
   const session = await testHome.run('--name', 'steady', '--headless', '--', 'sleep', '1000')
@@ -146,7 +146,7 @@ async function otherKeeper(keeper: number): Promise<void> {
   })
 }
 
-it('a supervisor whose keeper died before it had taken charge gets another, too', async () => {
+it('a supervisor starts a new keeper if its keeper died before the supervisor took charge', async () => {
   const { child } = await new Promise<{ child: number }>(resolve => {
     const brief = spawn('true')
     brief.once('exit', () => resolve({ child: brief.pid as number }))
@@ -160,7 +160,7 @@ it('a supervisor whose keeper died before it had taken charge gets another, too'
   expect(await testHome.daemon()).toMatchObject({ pid: supervisor.pid })
 })
 
-it('a shim that brought the supervisor back leaves the way free for the next one', async () => {
+it('a shim that restarted the supervisor releases the wake lock', async () => {
   await testHome.run('--name', 'waiter', '--headless', '--', 'sh', '-c', 'until [ -e go ]; do sleep 0.02; done; exit 7')
   const { pid } = await testHome.daemon()
   process.kill(Number(fs.readFileSync(testHome.home.keeperPid, 'utf8')), 'SIGKILL')
@@ -175,7 +175,7 @@ it('a shim that brought the supervisor back leaves the way free for the next one
   expect((await testHome.oneshot('daemon', 'status')).code).toBe(0)
 })
 
-it('whoever follows an agent from its start sees its words, never its events', async () => {
+it('run --follow shows the words of an agent from its start, never its raw events', async () => {
   const { stdout } = await testHome.oneshot('run', '--follow', '--agent', 'demo', '--name', 'fast', 'steps=2 delay=1ms')
   expect(stdout.split('\n').slice(0, 3)).toEqual([
     'I will work on: steps=2 delay=1ms',
@@ -184,7 +184,7 @@ it('whoever follows an agent from its start sees its words, never its events', a
   ])
 })
 
-it('a supervisor that was started from within a session outlives it, and so does what it starts', async () => {
+it('a supervisor that a session started survives that session, and so do the agents it starts', async () => {
   await testHome.ok('daemon', 'start')
   const { pid: first } = await testHome.daemon()
   // A session may not stop the supervisor by asking; it can only kill it, and its next command starts another.

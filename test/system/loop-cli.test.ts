@@ -45,7 +45,7 @@ function workers({ id }: SessionView, count: number): Promise<SessionView[]> {
   })
 }
 
-it('a blocked task is tried again from the start, and landing can be looked at first', {
+it('ralph retry --fresh tries a blocked task again from the start, and ralph land --dry-run changes nothing', {
   tags: ['extended'],
 }, async () => {
   await project('the page write=page.html', 'the logo steps=1')
@@ -71,7 +71,7 @@ it('a blocked task is tried again from the start, and landing can be looked at f
   ])
 })
 
-describe('is refused, and nothing is begun:', () => {
+describe('oneshot ralph refuses', () => {
   it('a directory without a list', () =>
     expectRefusal(testHome, ['ralph'], {
       exit: 3,
@@ -80,7 +80,7 @@ describe('is refused, and nothing is begun:', () => {
       hint: 'PRD.md',
     }))
 
-  it('a list that is not there, or has nothing to do in it', async () => {
+  it('a list that does not exist, has no tasks, or has only finished tasks', async () => {
     await project('one')
     write('words\n', 'words.md')
     write('- [x] one\n', 'over.md')
@@ -122,13 +122,13 @@ describe('is refused, and nothing is begun:', () => {
     [['stop'], 'ralph has no action stop', 'oneshot stop'],
     [['status', '--land', '--parallel'], '--parallel does nothing for ralph status', 'leave it out'],
     [['--agent', 'claud'], 'there is no agent "claud"', 'did you mean --agent claude?'],
-  ])('%j', async (args, says, hint) => {
+  ])('the arguments %j', async (args, says, hint) => {
     await project('one')
     const code = args.includes('claud') ? 'agent-unknown' : 'usage'
     await expectRefusal(testHome, ['ralph', ...args], { exit: 2, code, says, hint })
   })
 
-  it('a board or a landing where there is no loop', async () => {
+  it('status and land in a directory without a loop', async () => {
     const none = {
       exit: 3,
       code: 'no-loop',
@@ -143,7 +143,7 @@ describe('is refused, and nothing is begun:', () => {
     await expectRefusal(testHome, ['ralph', 'land', 'plain'], { ...refused, says: 'command-plain is not a loop' })
   })
 
-  it('a list that is broken, and an idea of nothing', async () => {
+  it('a list that is broken, and build refuses an empty idea', async () => {
     await project('one')
     write('tasks: [\n', 'bad.yaml')
     const refused = { exit: 3, code: 'no-tasks', says: 'reading bad.yaml', hint: 'correct that' } as const
@@ -152,7 +152,7 @@ describe('is refused, and nothing is begun:', () => {
     await expectRefusal(testHome, ['build', ''], empty)
   })
 
-  it('an idea where there is a plan already', async () => {
+  it('build with an idea while a plan exists already, and build without an idea', async () => {
     await project('one')
     const refused = {
       exit: 2,
@@ -170,7 +170,7 @@ describe('is refused, and nothing is begun:', () => {
   })
 })
 
-it('one list has one loop, and loops of the same name get a number in other places', async () => {
+it('ralph starts one loop per list, and numbers loops of the same name in other places', async () => {
   await project('make it [slow a.txt]')
   const loop = await begin()
   await workers(loop, 1)
@@ -197,7 +197,7 @@ it('one list has one loop, and loops of the same name get a number in other plac
   })
 })
 
-it('a board can be read at once, and a damaged record is an error that keeps the file', {
+it('ralph status works at once, and a loop reports a damaged record and keeps the file', {
   tags: ['extended'],
 }, async () => {
   await project('make it [slow a.txt]')
@@ -225,7 +225,7 @@ it('a board can be read at once, and a damaged record is an error that keeps the
   expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8')).toBe('- [ ] make it [slow a.txt]\n')
 })
 
-it('what it will do is told before it begins', async () => {
+it('ralph tells its list, check, agent and place before it starts', async () => {
   await project('make it [good a.txt]', 'make it [good b.txt]')
   write('test:\n\ttrue\n', 'Makefile')
   const { stdout, stderr } = await testHome.oneshot('ralph', '--agent', 'codex', '--autonomy', 'full')
@@ -244,8 +244,8 @@ it('what it will do is told before it begins', async () => {
   expect((await boardOf('ralph-prd')).tasks.map(({ proof }) => proof)).toEqual(['checked', 'checked'])
 })
 
-describe('while a loop works', () => {
-  it('its workers are folded below it, and it is meant rather than they', async () => {
+describe('while a loop runs,', () => {
+  it('list shows its workers below it, and a short name means the loop', async () => {
     await project('make it [slow a.txt]', 'make it [slow b.txt]', 'make it [good c.txt]')
     const loop = await begin('--parallel', '2', '--max-output', '7M')
     const names = (await workers(loop, 2)).map(({ name }) => name)
@@ -289,7 +289,7 @@ describe('while a loop works', () => {
     expect(await testHome.list()).toEqual([])
   })
 
-  it('nothing lands, and where they work right here there is nothing to land', { tags: ['extended'] }, async () => {
+  it('land is refused; land is also refused for a loop without worktrees', { tags: ['extended'] }, async () => {
     await project('make it [slow a.txt]')
     const loop = await begin('--parallel', '1')
     await workers(loop, 1)
@@ -319,7 +319,7 @@ describe('while a loop works', () => {
   })
 })
 
-it('what is in the way of a landing is told, and nothing is changed', { tags: ['extended'] }, async () => {
+it('ralph land reports an obstacle and changes nothing', { tags: ['extended'] }, async () => {
   await project('make it [good a.txt]')
   await testHome.ended((await begin('--parallel', '1')).name)
   write('mine\n', 'a.txt')
@@ -350,7 +350,7 @@ it('what is in the way of a landing is told, and nothing is changed', { tags: ['
   })
 })
 
-it('whoever begins anew is told of the loop before, which is not finished', { tags: ['extended'] }, async () => {
+it('ralph names the earlier loop that is not finished when it starts a new one', { tags: ['extended'] }, async () => {
   await project('make it [slow a.txt]')
   const loop = await begin()
   await workers(loop, 1)
@@ -366,7 +366,7 @@ it.each([
   ['with --squash again', ['--squash']],
   ['as a merge', []],
 ])(
-  'a loop that landed with --squash, went on and got another task lands %s',
+  'a loop that landed with --squash, continued and got another task lands %s',
   { tags: ['extended'] },
   async (_, how) => {
     await project('make it [both a.txt]', 'make it [slow b.txt]')
@@ -394,7 +394,7 @@ it.each([
   },
 )
 
-it('a list that git does not know is ticked when the work has landed', { tags: ['extended'] }, async () => {
+it('ralph land ticks a list that git does not track', { tags: ['extended'] }, async () => {
   await project('make it [good a.txt]')
   write('- [ ] make it [good b.txt]\n', 'TODO.md')
   await testHome.ended((await begin('TODO.md', '--parallel', '1')).name)
@@ -403,7 +403,7 @@ it('a list that git does not know is ticked when the work has landed', { tags: [
   expect(fs.readFileSync(testHome.path('TODO.md'), 'utf8')).toContain('- [x]')
 })
 
-it('the board as JSON is what its page says', async () => {
+it('ralph status --json prints the fields that docs/json.md names', async () => {
   await project('make it [good a.txt]')
   await testHome.ended((await begin()).name)
   const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')

@@ -38,8 +38,8 @@ const untilWindows = (...names: string[]): Promise<unknown> =>
     (await windows()).join() === names.join() ? true : undefined,
   )
 
-describe('at a terminal', () => {
-  it('attach has a window for the loop and one for each who works, which come and go with them', async () => {
+describe('a loop at a terminal:', () => {
+  it('attach shows one window for the loop and one for each worker', async () => {
     const { gate } = installScriptedAgent(testHome)
     await loopOn('make it [slow a.txt]', 'make it [good b.txt]', 'make it [slow c.txt]')
     const terminal = await Terminal.open(testHome)
@@ -52,7 +52,7 @@ describe('at a terminal', () => {
     expect(await testHome.ended('ralph-prd')).toMatchObject({ outcome: 'done' })
   })
 
-  it('leaving takes the windows of workers away, and harms nobody', { tags: ['extended'] }, async () => {
+  it('detaching closes the windows of the workers, and the loop continues', { tags: ['extended'] }, async () => {
     const { gate } = installScriptedAgent(testHome)
     const { pid } = await loopOn('make it [slow a.txt]', 'make it [slow b.txt]')
     const terminal = await Terminal.open(testHome)
@@ -66,7 +66,9 @@ describe('at a terminal', () => {
     expect(await testHome.ended('ralph-prd')).toMatchObject({ outcome: 'done' })
   })
 
-  it('the board is redrawn in place until the loop has ended, and left there', { tags: ['extended'] }, async () => {
+  it('ralph status --watch redraws the board in place until the loop ends, and leaves the last board on the screen', {
+    tags: ['extended'],
+  }, async () => {
     const { gate } = installScriptedAgent(testHome)
     await loopOn('make it [slow a.txt]', 'make it [good b.txt]')
     const terminal = await Terminal.open(testHome)
@@ -85,7 +87,7 @@ describe('at a terminal', () => {
   })
 })
 
-describe('an idea at a terminal', () => {
+describe('oneshot build', () => {
   const PLANNER = `prompt=$(cat)
 case $prompt in
 'Plan: '*) echo planning hard; printf -- '- [ ] one\\n- [ ] two (after 1)\\n' > PRD.md ;;
@@ -96,7 +98,7 @@ esac`
     testHome.env['PATH'] = `${binFolder(testHome, { scripts: { codex } })}:${testHome.env['PATH']}`
   })
 
-  it('is planned, shown, edited, and built once a person says so', async () => {
+  it('at a terminal shows the plan, lets the user edit it, and builds after a yes', async () => {
     testHome.env['VISUAL'] = 'sed -i s/two/three/'
     const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot build --agent codex "a tool"; echo "code=$?"')
@@ -111,7 +113,7 @@ esac`
     expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8')).toBe('- [x] one\n- [x] three (after 1)\n')
   })
 
-  it('waits for whoever says no, until it is resumed', { tags: ['extended'] }, async () => {
+  it('at a terminal waits after a no until the user resumes it', { tags: ['extended'] }, async () => {
     const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot build --agent codex "a tool"; echo "code=$?"')
     await terminal.shows('Start? [Y/n')
@@ -122,7 +124,7 @@ esac`
     expect(await testHome.ended('build-a-tool')).toMatchObject({ outcome: 'done' })
   })
 
-  it('without a terminal it is planned and built in one go; with --plan-only it ends with the plan', {
+  it('without a terminal ends with the plan if --plan-only is given', {
     tags: ['extended'],
   }, async () => {
     await testHome.ok('build', '--agent', 'codex', '--plan-only', 'a tool')

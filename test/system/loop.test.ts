@@ -53,8 +53,8 @@ function board(session: SessionView): Record<string, string> {
 const ticked = (list: string, ...files: string[]): string =>
   files.reduce((text, file) => text.replace(new RegExp(`- \\[ \\] (.*${file})`), '- [x] $1'), list)
 
-describe('one after the other', () => {
-  it('tells the truth about agents that work, do nothing, lie, break things and die', async () => {
+describe('a loop with one worker', () => {
+  it('judges correctly agents that work, do nothing, lie, break the check and die', async () => {
     const list = await project(
       'make it [good a.txt]',
       'make it [idle|good b.txt]',
@@ -88,7 +88,7 @@ describe('one after the other', () => {
     expect(agent.tempers().filter(line => line.startsWith('c.txt'))).toEqual(['c.txt liar', 'c.txt liar'])
   })
 
-  it('goes on at the right task with the right count after a stop', async () => {
+  it('continues at the right task with the right count of tries after a stop', async () => {
     await project('make it [good a.txt]', 'make it [idle|slow b.txt]', 'make it [good c.txt]')
     const session = await ralph()
     await waitUntil('it waits at the gate', () => (agent.tempers().includes('b.txt slow') ? true : undefined))
@@ -108,7 +108,9 @@ describe('one after the other', () => {
     expect(stops, 'the board does not count the time since the stop').toEqual([undefined, [stopped.endedAt], undefined])
   })
 
-  it('is killed with its supervisor again and again, and does everything once', { tags: ['extended'] }, async () => {
+  it('does each task once although the loop and its supervisor are killed repeatedly', {
+    tags: ['extended'],
+  }, async () => {
     const names = Array.from({ length: 6 }, (_, n) => `f${n}.txt`)
     await project(...names.map(name => `make it [good ${name}]`))
     const session = await ralph()
@@ -127,8 +129,8 @@ describe('one after the other', () => {
   })
 })
 
-describe('side by side', () => {
-  it('merges what is proven, has conflicts resolved, keeps what cannot be, and lands when told to', async () => {
+describe('a loop with parallel workers', () => {
+  it('merges proven work, lets agents resolve conflicts, keeps unmerged work on its branch, and lands on request', async () => {
     const list = await project(
       'make it [late e.txt stubborn]',
       'make it [late c.txt]',
@@ -174,7 +176,7 @@ describe('side by side', () => {
     expect(await git('status', '--porcelain')).toBe('')
   })
 
-  it('does not believe whoever resolves a conflict by leaving one side out', { tags: ['extended'] }, async () => {
+  it('rejects an agent that resolves a conflict by removing one side', { tags: ['extended'] }, async () => {
     await project('make it [late b.txt careless]', 'make it [both a.txt]')
     const session = await ralph('--parallel', '2')
     const isFirst = (): boolean => loopOf(session) !== undefined && board(session)['a.txt'] === 'done'
@@ -190,7 +192,7 @@ describe('side by side', () => {
     expect(await git('show', `${kept}:shared.txt`), 'its work').toBe('b.txt')
   })
 
-  it('lands nothing that was not proven, and goes on after that', { tags: ['extended'] }, async () => {
+  it('lands only proven commits, and not a stray commit on its branch', { tags: ['extended'] }, async () => {
     await project('make it [good a.txt]', 'make it [idle b.txt]')
     const session = await ralph('--parallel', '2', '--retries', '1')
     expect(await testHome.ended(session.name, 60_000)).toMatchObject({ outcome: 'failed' })
@@ -206,7 +208,9 @@ describe('side by side', () => {
     expect(fs.existsSync(testHome.path('stray.txt'))).toBe(false)
   })
 
-  it('merges everything once, whoever is killed', { tags: ['extended'] }, async () => {
+  it('merges each task once although the loop and its supervisor are killed repeatedly', {
+    tags: ['extended'],
+  }, async () => {
     const names = Array.from({ length: 6 }, (_, n) => `f${n}.txt`)
     const list = await project(...names.map(name => `make it [good ${name}]`))
     const session = await ralph('--parallel', '3', '--land')
@@ -232,7 +236,7 @@ describe('side by side', () => {
     expect(await git('worktree', 'list', '--porcelain')).not.toContain(`${loopOf(session).branch}-`)
   })
 
-  it('has fewer at work after a usage limit, which is waited for', { tags: ['extended'] }, async () => {
+  it('waits for a usage limit and runs fewer agents afterwards', { tags: ['extended'] }, async () => {
     await project(...['limited', 'good', 'good', 'good'].map((temper, n) => `make it [${temper} f${n}.txt]`))
     const session = await ralph('--parallel', '4')
     expect(await testHome.ended(session.name, 120_000)).toMatchObject({ outcome: 'done' })
@@ -243,8 +247,10 @@ describe('side by side', () => {
   })
 })
 
-describe('as much as is wanted', () => {
-  it('one iteration, one task, or no more iterations than allowed', { tags: ['extended'] }, async () => {
+describe('a loop', () => {
+  it('runs one iteration with --once, one task with --task, and at most --max-iterations', {
+    tags: ['extended'],
+  }, async () => {
     await project(...['a', 'b', 'c', 'd', 'e'].map(name => `make it [good ${name}.txt]`))
     const once = await ralph('--once', '--name', 'once')
     expect(await testHome.ended(once.name)).toMatchObject({
@@ -260,7 +266,7 @@ describe('as much as is wanted', () => {
     expect(await testHome.ended(more.name)).toMatchObject({ outcome: 'done' })
   })
 
-  it('a task that was set aside is tried again when it is resumed', { tags: ['extended'] }, async () => {
+  it('tries a blocked task again after resume', { tags: ['extended'] }, async () => {
     await project('make it [idle|idle|good a.txt]')
     const session = await ralph()
     expect(await testHome.ended(session.name)).toMatchObject({ outcome: 'failed' })
@@ -271,7 +277,7 @@ describe('as much as is wanted', () => {
     expect(loopOf(session).tasks[0]?.tries).toHaveLength(3)
   })
 
-  it('what others did meanwhile is not taken for the work on a task that is tried again', {
+  it('does not count the work of other tasks for a task that it tries again', {
     tags: ['extended'],
   }, async () => {
     await project('make it [idle a.txt]', 'make it [good b.txt]')
@@ -282,7 +288,7 @@ describe('as much as is wanted', () => {
     expect(board(session)).toEqual({ 'a.txt': 'blocked', 'b.txt': 'done' })
   })
 
-  it('a check that was asked for and cannot be run fails', { tags: ['extended'] }, async () => {
+  it('counts a check that cannot run as failed', { tags: ['extended'] }, async () => {
     await project('make it [good a.txt]')
     const session = await ralph('--retries', '1', '--verify', './run-tests.sh')
     expect(await testHome.ended(session.name)).toMatchObject({
@@ -291,7 +297,7 @@ describe('as much as is wanted', () => {
     })
   })
 
-  it('a list that is gone when it is resumed is told of, and nothing is lost when it is back', {
+  it('reports a list that is missing at resume, and continues after the list is restored', {
     tags: ['extended'],
   }, async () => {
     const list = await project('make it [idle|slow a.txt]', 'make it [good b.txt]')
@@ -312,7 +318,7 @@ describe('as much as is wanted', () => {
     expect(loopOf(session).tasks.map(({ tries }) => tries.length)).toEqual([2, 1])
   })
 
-  it('a YAML file is a list as well, and keeps its other bytes', { tags: ['extended'] }, async () => {
+  it('works through a YAML list and keeps its other bytes', { tags: ['extended'] }, async () => {
     await project()
     const tasks = (isDone: boolean): string =>
       `# ours\ntasks:\n  - title: make it [good a.txt] # first\n    completed: ${isDone}\n  - title: 'make it [good b.txt]'\n    completed: ${isDone}\n`
@@ -323,8 +329,8 @@ describe('as much as is wanted', () => {
   })
 })
 
-describe('a task tracker', () => {
-  it('is worked off like a list: what is proven is closed, and what was closed without work is open again', {
+describe('a loop on a task tracker', () => {
+  it('closes proven issues, and opens an issue again that an agent closed without work', {
     tags: ['extended'],
   }, async () => {
     await project()
@@ -340,8 +346,8 @@ describe('a task tracker', () => {
   })
 })
 
-describe('an idea', () => {
-  it('is planned in an empty folder, and worked off', async () => {
+describe('oneshot build', () => {
+  it('plans an idea in an empty folder and completes the plan', async () => {
     fs.rmSync(testHome.path('.git'), { recursive: true })
     const idea = 'Two files: [good a.txt] and [idle|good b.txt]'
     const session = await testHome.json<SessionView>('build', '--agent', 'codex', '--no-verify', idea)
@@ -356,7 +362,9 @@ describe('an idea', () => {
     expect(agent.tempers()).toEqual(['plan', 'a.txt good', 'b.txt idle', 'b.txt good'])
   })
 
-  it('is planned and no more, and planned again when there is no plan', { tags: ['extended'] }, async () => {
+  it('stops after the plan with --plan-only, and gives up if there is no plan after 3 tries', {
+    tags: ['extended'],
+  }, async () => {
     const session = await testHome.json<SessionView>('build', '--agent', 'codex', '--plan-only', '[good a.txt]')
     expect(await testHome.ended(session.name)).toMatchObject({
       outcome: 'done',

@@ -45,7 +45,7 @@ function untilNoted(session: SessionView, count = 1): Promise<{ ok: boolean; rea
   })
 }
 
-test('is run where the work was done, with all about it in its environment and on stdin', async () => {
+test('the on-exit command runs in the folder of the session, with the facts in its environment and on stdin', async () => {
   const own = program('echo said something; umask >mask')
   const session = await testHome.run(
     '--env',
@@ -95,7 +95,7 @@ test('is run where the work was done, with all about it in its environment and o
   expect([fs.readFileSync(kept, 'utf8'), fs.statSync(kept).mode & 0o777]).toEqual(['said something\n', 0o600])
 })
 
-test('is run once for each end: done, woken and done again, stopped', async () => {
+test('the on-exit command runs once for each end of a session: done, done again after a message, stopped', async () => {
   const own = program()
   const session = await testHome.run('--agent', 'demo', '--name', 'x', '--on-exit', own, 'steps=1 delay=1ms')
   await untilNoted(session)
@@ -108,7 +108,7 @@ test('is run once for each end: done, woken and done again, stopped', async () =
   expect(new Set(calls()).size).toBe(3)
 })
 
-test('comes from your config file too, where a line is for a shell only when that is asked for', async () => {
+test('the user’s config file can set the on-exit command; only --on-exit-shell runs its line in a shell', async () => {
   userConfig(testHome, `on-exit = "${program()} from-config"\n`)
   await testHome.run('--name', 'a', '--headless', '--', 'true')
   await untilCalled()
@@ -132,7 +132,7 @@ test('comes from your config file too, where a line is for a shell only when tha
   expect(calls()).toHaveLength(3)
 })
 
-test('is refused when it cannot be meant like that', async () => {
+test('run refuses an on-exit command with open quotes, beside --on-exit-shell, of a missing program, or from a project’s file', async () => {
   const unclosed = await testHome.oneshot('run', '--on-exit', "say 'hello", 'x')
   expect(unclosed).toMatchObject({ code: 2, stderr: expect.stringContaining('a command whose quotes are closed') })
   await expectRefusal(testHome, ['run', '--on-exit', 'a', '--on-exit-shell', 'b', '--agent', 'demo', 'x'], {
@@ -156,7 +156,7 @@ test('is refused when it cannot be meant like that', async () => {
   })
 })
 
-test('that fails is noted, and changes nothing about the session', async () => {
+test('the supervisor records that an on-exit command failed, and the session stays done', async () => {
   const session = await testHome.run('--on-exit', program('echo no luck >&2; exit 5'), '--headless', '--', 'true')
   const [end] = await untilNoted(session)
   expect(end).toMatchObject({ ok: false, reason: 'exit code 5: no luck' })
@@ -166,7 +166,7 @@ test('that fails is noted, and changes nothing about the session', async () => {
   )
 })
 
-test('that was cut off by a kill of the supervisor is run again, under the same id', async () => {
+test('after a kill of the supervisor, the next one runs the on-exit command again under the same id', async () => {
   const own = program('if [ ! -e second ]; then touch second; echo $$ >pid; exec sleep 600; fi')
   const session = await testHome.run('--on-exit', own, '--headless', '--', 'true')
   const first = await waitUntil('it hangs', () =>
@@ -179,7 +179,7 @@ test('that was cut off by a kill of the supervisor is run again, under the same 
   expect(new Set(calls()).size).toBe(1)
 })
 
-test('that still runs is ended with the supervisor, and does not keep it from stopping', async () => {
+test('daemon stop ends an on-exit command that still runs', async () => {
   await testHome.run('--on-exit', program('echo $$ >pid; exec sleep 600'), '--headless', '--', 'true')
   const pid = await waitUntil('it hangs', () =>
     fs.existsSync(testHome.path('pid')) && read('pid') !== '' ? Number(read('pid')) : undefined,
@@ -188,7 +188,7 @@ test('that still runs is ended with the supervisor, and does not keep it from st
   await waitUntil('it is gone', () => (isAlive(pid) ? undefined : true))
 })
 
-test('of a session that is cleaned away at once is run all the same', async () => {
+test('the on-exit command runs although the session is cleaned at once', async () => {
   const session = await testHome.run('--on-exit', program(), '--headless', '--', 'true')
   await testHome.ended(session.name)
   await testHome.ok('clean', session.name)

@@ -29,7 +29,7 @@ function linesOf(name: string): string[] {
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n') : []
 }
 
-it('goes on where it was stopped, in the same thread, and does nothing twice', async () => {
+it('resume continues a stopped session in the same thread and repeats no step', async () => {
   const before = await stoppedHalfway('auth')
   expect(before).toMatchObject({ outcome: 'stopped', attempt: 1 })
   expect(linesOf('auth')).toEqual(['step 1', 'step 2'])
@@ -38,7 +38,7 @@ it('goes on where it was stopped, in the same thread, and does nothing twice', a
   expect(linesOf('auth')).toEqual([1, 2, 3, 4, 5, 6].map(step => `step ${step}`))
 })
 
-it('without a name means this directory’s latest that can go on', async () => {
+it('resume without a name continues the latest session of this directory that can continue', async () => {
   await stoppedHalfway('old')
   await demo('done', 'work steps=1 delay=1ms')
   await testHome.ended('done')
@@ -47,7 +47,7 @@ it('without a name means this directory’s latest that can go on', async () => 
   expect(view).toMatchObject({ task: 'old', attempt: 2 })
 })
 
-it('--follow shows what is said from then on, and passes the outcome on', async () => {
+it('resume --follow shows the output from then on and exits with the outcome', async () => {
   await stoppedHalfway('auth')
   const { code, stdout, stderr } = await testHome.oneshot('resume', '--follow')
   expect(code).toBe(0)
@@ -59,7 +59,7 @@ it('--follow shows what is said from then on, and passes the outcome on', async 
   expect(stderr).toMatch(/\ndemo-auth: attempt 2 resumes thread \S+ {2}\(Ctrl-C leaves it running\)\n✔ done demo-auth/)
 })
 
-it('what rests continues at once', async () => {
+it('resume starts a resting session at once', async () => {
   await demo('auth', 'work crash=always steps=1 delay=1ms')
   const resting = await waitUntil('it rests', async () => {
     const view = await testHome.status('auth')
@@ -68,8 +68,8 @@ it('what rests continues at once', async () => {
   expect((await testHome.json<SessionView>('resume', 'auth')).attempt).toBeGreaterThan(resting.attempt)
 })
 
-describe('is refused', () => {
-  it('what is at work, done, or a command', async () => {
+describe('oneshot resume', () => {
+  it('refuses a running session, a done session and a command', async () => {
     await demo('busy', 'work steps=1000 delay=50ms')
     await demo('done', 'work steps=1 delay=1ms')
     await testHome.ended('done')
@@ -98,7 +98,7 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1234,"cached_input_tokens
     testHome.env['PATH'] = binFolder(testHome, { tools: ['tmux'], scripts: { codex: CODEX } })
   })
 
-  it('waits for a person, says what to do, and goes on when told to', async () => {
+  it('waits for the user, tells the user what to do, and continues after oneshot resume', async () => {
     await testHome.run('--agent', 'codex', '--name', 'auth', 'fix it')
     await waitUntil('it waits', async () => ((await testHome.status('auth')).phase === 'blocked' ? true : undefined))
     const lines = (await testHome.ok('status', 'auth')).split('\n')
@@ -124,7 +124,7 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1234,"cached_input_tokens
   })
 })
 
-it('a session that could not log in goes on with the key its user has by now', async () => {
+it('resume --env gives a session that could not log in the new key of its user', async () => {
   const words = { type: 'result', subtype: 'success', is_error: true, api_error_status: 401, result: 'Invalid API key' }
   const gate = `cat >/dev/null; [ "$KEY" = good ] || { echo '${JSON.stringify(words)}'; exit 1; }`
   testHome.env['PATH'] = binFolder(testHome, { tools: ['tmux'], scripts: stubAgents(gate) })

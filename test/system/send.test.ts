@@ -25,7 +25,7 @@ async function running(name: string): Promise<void> {
   await waitUntil('it has read its prompt', async () => ((await statesOf(name))[0] === 'confirmed' ? true : undefined))
 }
 
-it('a message to a running agent is read when its turn is over, in the same thread, and once', async () => {
+it('a running agent reads a message once, after its turn, in the same thread', async () => {
   const { thread } = await demo('auth', 'first write=notes.txt steps=4 delay=150ms')
   expect(await testHome.ok('send', 'auth', 'second write=more.txt steps=2 delay=10ms')).toBe('2')
   expect(await testHome.ok('send', 'third write=last.txt steps=1 delay=10ms')).toBe('3')
@@ -42,7 +42,7 @@ it('a message to a running agent is read when its turn is over, in the same thre
   expect(await statesOf('auth')).toEqual(['confirmed', 'confirmed', 'confirmed'])
 })
 
-it('a message to a session that has ended wakes it', async () => {
+it('send starts an ended session again', async () => {
   await demo('auth', 'first steps=1 delay=1ms')
   await testHome.ended('auth')
   const { session, message } = await testHome.json<{ session: SessionView; message: MessageView }>(
@@ -56,7 +56,7 @@ it('a message to a session that has ended wakes it', async () => {
   expect(await testHome.status('auth')).toMatchObject({ outcome: 'done', attempt: 2 })
 })
 
-it('--follow shows what is said from then on, and passes the outcome on', async () => {
+it('send --follow shows the output from then on and exits with the outcome', async () => {
   await demo('auth', 'first steps=1 delay=1ms')
   await testHome.ended('auth')
   const { code, stdout, stderr } = await testHome.oneshot(
@@ -73,7 +73,7 @@ it('--follow shows what is said from then on, and passes the outcome on', async 
   )
 })
 
-it('messages are told as a table, and each byte for byte', { tags: ['extended'] }, async () => {
+it('messages shows a table, and oneshot keeps each message byte for byte', { tags: ['extended'] }, async () => {
   await demo('auth', LONG)
   await running('auth')
   const bytes = Buffer.from('second\nline $(touch pwned) \u001b[31m\0\xff', 'latin1')
@@ -102,14 +102,14 @@ it('messages are told as a table, and each byte for byte', { tags: ['extended'] 
   expect(fs.existsSync(testHome.path('pwned'))).toBe(false)
 })
 
-it('without a name an agent is meant, whatever command was started after it', async () => {
+it('send without a name chooses the latest agent, not a command that was started later', async () => {
   await demo('auth', LONG)
   await testHome.run('--name', 'server', '--headless', '--', 'sleep', '1000')
   expect(await testHome.json('send', 'hello')).toMatchObject({ session: { name: 'demo-auth' } })
 })
 
-describe('is refused', () => {
-  it('a name without a text, rather than sent as a text', async () => {
+describe('oneshot send', () => {
+  it('refuses the name of a session without a text and does not send the name', async () => {
     await demo('auth', LONG)
     for (const name of ['auth', 'demo-auth']) {
       await expectRefusal(testHome, ['send', name], {
@@ -122,7 +122,7 @@ describe('is refused', () => {
     expect(await messagesOf('auth')).toHaveLength(1)
   })
 
-  it('what says nothing, too much, or goes to nobody', async () => {
+  it('refuses an empty text, two texts, an unreadable file and an unknown session', async () => {
     await demo('auth', LONG)
     const cases = [
       [['send'], 'usage', 'send needs a text', 'oneshot send "now add tests"', 2],
@@ -135,7 +135,7 @@ describe('is refused', () => {
     for (const [args, code, says, hint, exit] of cases) await expectRefusal(testHome, args, { exit, code, says, hint })
   })
 
-  it('a message to a command, which reads none', async () => {
+  it('refuses a message to a command', async () => {
     await testHome.run('--name', 'server', '--headless', '--', 'sleep', '1000')
     await expectRefusal(testHome, ['send', 'server', 'hello'], {
       exit: 2,
@@ -147,7 +147,7 @@ describe('is refused', () => {
   })
 })
 
-it('at a terminal says what will become of the message', async () => {
+it('send at a terminal tells when the agent gets the message', async () => {
   await demo('auth', LONG)
   await running('auth')
   const terminal = await Terminal.open(testHome)
@@ -162,7 +162,7 @@ it('at a terminal says what will become of the message', async () => {
   expect(await terminal.shows('typed=0')).toMatch(/message 4 accepted; demo-auth starts again and gets it after/)
 })
 
-it('a supervisor that dies after it took the message down, but before it could say so, does not make two of it', async () => {
+it('send delivers a message once although the supervisor dies between recording it and answering', async () => {
   await demo('auth', LONG)
   await running('auth')
   const { answered, restore } = await cutOffFirstAnswer(testHome)
@@ -207,7 +207,7 @@ async function cutOffFirstAnswer({ home }: TestHome): Promise<{ answered: string
   return { answered, restore }
 }
 
-it('a supervisor that was killed is brought back, and the message is read once', async () => {
+it('send restarts a killed supervisor, and the agent reads the message once', async () => {
   await demo('auth', 'first steps=10 delay=100ms')
   await running('auth')
   process.kill((await testHome.daemon()).pid, 'SIGKILL')

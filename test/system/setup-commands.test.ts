@@ -19,7 +19,7 @@ afterEach(() => testHome.close())
 
 const SLEEPER = ['--headless', '--', 'sleep', '1000']
 
-describe('config', () => {
+describe('oneshot config', () => {
   it('shows every key with its value and where it comes from', async () => {
     const user = path.join(testHome.env['XDG_CONFIG_HOME'] as string, 'oneshot', 'config.toml')
     const project = testHome.path('.oneshot.toml')
@@ -71,10 +71,10 @@ describe('config', () => {
   })
 })
 
-describe('help', () => {
+describe('oneshot help and version:', () => {
   const names = COMMAND_INDEX.filter(command => command.group !== null).map(command => command.name)
 
-  it('is there for every command, with examples, by help and by --help', async () => {
+  it('help and --help show every command with examples', async () => {
     const texts = await Promise.all(names.map(name => testHome.ok('help', name)))
     texts.forEach((text, at) => {
       expect(text).toContain(`oneshot ${names[at]}: `)
@@ -84,7 +84,7 @@ describe('help', () => {
     expect(await testHome.ok('run', '-h', '--nonsense=no').catch(() => 'refused')).toBe('refused')
   })
 
-  it('gives an overview, and topics', async () => {
+  it('help shows an overview and topics', async () => {
     const overview = await testHome.ok()
     expect(overview).toBe(await testHome.ok('--help'))
     for (const name of names) expect(overview).toContain(`  ${name}`)
@@ -93,7 +93,7 @@ describe('help', () => {
     expect((await testHome.oneshot('help', 'exit-code')).stderr).toContain('did you mean: oneshot help exit-codes?')
   })
 
-  it('knows its version', async () => {
+  it('version and --version print the version', async () => {
     const { version } = JSON.parse(fs.readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'))
     expect(await testHome.oneshot('--version')).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
     expect(await testHome.ok('version')).toBe(version)
@@ -101,7 +101,7 @@ describe('help', () => {
   })
 })
 
-describe('doctor', () => {
+describe('oneshot doctor', () => {
   interface Report {
     ok: boolean
     checks: { check: string; status: string; message: string; hint?: string }[]
@@ -122,7 +122,7 @@ describe('doctor', () => {
     expect(fs.existsSync(testHome.home.root)).toBe(false)
   })
 
-  it('exits with 1 when something stands in the way, and repairs what it can', async () => {
+  it('exits with 1 when a check fails, and --fix repairs the cause', async () => {
     fs.mkdirSync(testHome.home.sessions, { recursive: true })
     fs.chmodSync(testHome.home.root, 0o755)
     const open = await testHome.oneshot('doctor', '--json')
@@ -134,7 +134,7 @@ describe('doctor', () => {
     expect(await testHome.daemon()).toMatchObject({ home: testHome.home.root })
   })
 
-  it('exits with 1 without tmux, and tells a broken configuration', async () => {
+  it('exits with 1 without tmux, and reports a broken configuration', async () => {
     const answer = await testHome.call(['doctor'], { env: { PATH: binFolder(testHome), ONESHOT_AGENT: 'nobody' } })
     expect(answer.code).toBe(1)
     expect(answer.stdout).toContain('✖ failure tmux: tmux is not on PATH')
@@ -143,7 +143,7 @@ describe('doctor', () => {
   })
 })
 
-it('the state folder is where the environment says, and its own place otherwise', async () => {
+it('oneshot takes the state folder from ONESHOT_HOME, else XDG_STATE_HOME, else ~/.local/state', async () => {
   const folderFor = async (env: NodeJS.ProcessEnv): Promise<string | undefined> => {
     const { stdout } = await testHome.call(['doctor'], { env: { ONESHOT_HOME: undefined, ...env } })
     return /state folder: (\S+) will be made when it is needed/.exec(stdout)?.[1]
@@ -153,8 +153,8 @@ it('the state folder is where the environment says, and its own place otherwise'
   expect(await folderFor({ XDG_STATE_HOME: undefined })).toBe(path.join(testHome.root, '.local/state/oneshot'))
 })
 
-describe('daemon', () => {
-  it('is started, restarted and stopped under running work, and says so', async () => {
+describe('oneshot daemon', () => {
+  it('starts, restarts and stops the supervisor while a session runs, and reports each step', async () => {
     expect(await testHome.oneshot('daemon', 'status')).toMatchObject({ code: 3, stdout: '' })
     expect((await testHome.oneshot('daemon', 'stop')).stderr).toBe('it was not running\n')
     expect((await testHome.oneshot('daemon', 'start')).stderr).toMatch(/^started \(pid \d+, version /)
@@ -177,7 +177,7 @@ describe('daemon', () => {
     expect(isAlive(pid as number)).toBe(true)
   })
 
-  it('that is stuck is replaced by restart', async () => {
+  it('restart replaces a supervisor that is stuck', async () => {
     const { pid } = await testHome.run('--name', 'long', ...SLEEPER)
     const stuck = await testHome.daemon()
     process.kill(stuck.pid, 'SIGSTOP')
@@ -191,7 +191,7 @@ describe('daemon', () => {
     await waitUntil('the old one has left', () => (isAlive(stuck.pid) ? undefined : true))
   })
 
-  it('that was stopped is not started by work that ends, but by the next run, which also records that end', async () => {
+  it('stop keeps the supervisor stopped when a session ends; the next run starts it and records that end', async () => {
     const session = await testHome.run(
       '--name',
       'waiter',
@@ -219,13 +219,13 @@ describe('daemon', () => {
   })
 })
 
-describe('colours', () => {
+describe('colours of the output', () => {
   const isColoured = async (env: NodeJS.ProcessEnv, ...args: string[]): Promise<boolean> => {
     const { stdout } = await testHome.call([...args, 'list'], { env: { NO_COLOR: undefined, ...env } })
     return stdout.includes('\u001b[')
   }
 
-  it('are for terminals; --color beats NO_COLOR, which beats the forcing variables', async () => {
+  it('appear on terminals only; --color beats NO_COLOR, which beats FORCE_COLOR', async () => {
     await testHome.run('--name', 'one', ...SLEEPER)
     expect(await isColoured({})).toBe(false)
     expect(await isColoured({ FORCE_COLOR: '1' })).toBe(true)

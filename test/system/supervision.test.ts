@@ -13,8 +13,8 @@ afterEach(() => testHome.close())
 
 const events = (name: string): Promise<EventView[]> => testHome.json<EventView[]>('events', name)
 
-describe('an agent that lives and does nothing', () => {
-  it('is ended with its evidence, and its work is finished by the next attempt', async () => {
+describe('the supervisor', () => {
+  it('ends a silent agent, records the evidence, and finishes the work in the next attempt', async () => {
     await testHome.run(
       '--agent',
       'demo',
@@ -33,7 +33,7 @@ describe('an agent that lives and does nothing', () => {
     expect(fs.readFileSync(testHome.path('n.txt'), 'utf8').trim().split('\n')).toHaveLength(4)
   })
 
-  it('is told from one that computes without a word', { tags: ['extended'] }, async () => {
+  it('ends an idle silent command, and not one that computes silently', { tags: ['extended'] }, async () => {
     const busy = 'end=$(($(date +%s) + 6)); while [ "$(date +%s)" -lt "$end" ]; do :; done'
     await testHome.run('--name', 'busy', '--headless', '--silence', '2s', '--', 'sh', '-c', busy)
     await testHome.run('--name', 'idle', '--headless', '--silence', '2s', '--', 'sleep', '600')
@@ -42,7 +42,7 @@ describe('an agent that lives and does nothing', () => {
   })
 })
 
-it('what takes more memory than it was given is ended, child processes included, and told from a crash', async () => {
+it('the supervisor ends a session whose processes exceed its memory limit, and reports out of memory', async () => {
   const eater = 'const a = []; setInterval(() => a.push(Buffer.alloc(20e6, 1)), 50)'
   const script = `${process.execPath} -e '${eater}' & wait`
   const { pid } = await testHome.run('--name', 'fat', '--headless', '--memory', '300M', '--', 'sh', '-c', script)
@@ -52,7 +52,7 @@ it('what takes more memory than it was given is ended, child processes included,
   expect(isAlive(pid as number)).toBe(false)
 })
 
-it('a command is tried again as often as was asked for, and then given up aloud', async () => {
+it('the supervisor restarts a failing command --max-restarts times and then gives up with a reason', async () => {
   const line = ['--restart', 'on-failure', '--max-restarts', '2', '-c', 'restart-delay=10ms']
   await testHome.run(...line, '--name', 'flaky', '--headless', '--', 'sh', '-c', 'echo try >>tries; exit 3')
   expect(await testHome.ended('flaky')).toMatchObject({
@@ -64,7 +64,7 @@ it('a command is tried again as often as was asked for, and then given up aloud'
   expect(fs.readFileSync(testHome.path('tries'), 'utf8')).toBe('try\ntry\ntry\n')
 })
 
-it('its whole story is told in order, and by the supervisor’s log, across its death', async () => {
+it('events shows the whole history of a session in order, and daemon log shows it across a kill of the supervisor', async () => {
   await testHome.run('--agent', 'demo', '--name', 'auth', 'work steps=3 delay=10ms crash=2')
   await testHome.ended('auth')
   const story = (await testHome.ok('events', 'auth')).split('\n').map(line => line.replace(/^\S+ {2}/, ''))
@@ -81,7 +81,7 @@ it('its whole story is told in order, and by the supervisor’s log, across its 
   expect(log).toMatch(/epoch 1, pid [\s\S]*epoch 2, pid [\s\S]*demo-later done: /)
 })
 
-it('events --follow tells what happens until it has ended, one object a line', async () => {
+it('events --follow --json prints one object per line until the session ends', async () => {
   await testHome.run('--agent', 'demo', '--name', 'auth', 'work steps=5 delay=100ms')
   const lines = (await testHome.ok('events', 'auth', '--follow', '--json')).split('\n')
   const told = lines.map(line => (JSON.parse(line) as EventView).type)
@@ -89,8 +89,8 @@ it('events --follow tells what happens until it has ended, one object a line', a
   expect(told.at(-1)).toBe('session.ended')
 })
 
-describe('hold', () => {
-  it('ends what lives, keeps it still through a new supervisor, and resume goes on', async () => {
+describe('oneshot hold', () => {
+  it('ends the agent, keeps the session held through a restart of the supervisor, and resume continues it', async () => {
     const { pid } = await testHome.run('--agent', 'demo', '--name', 'auth', 'work steps=20 delay=50ms write=n.txt')
     await waitUntil('it works', () => (fs.existsSync(testHome.path('n.txt')) ? true : undefined))
     const held = await testHome.json<SessionView>('hold', 'auth')
@@ -103,7 +103,7 @@ describe('hold', () => {
     expect(await testHome.ended('auth')).toMatchObject({ outcome: 'done', messages: { accepted: 2, confirmed: 2 } })
   })
 
-  it('of what has ended is refused', async () => {
+  it('refuses an ended session', async () => {
     await testHome.run('--headless', '--name', 'short', '--', 'true')
     await testHome.ended('short')
     await expectRefusal(testHome, ['hold', 'short'], {
@@ -115,8 +115,8 @@ describe('hold', () => {
   })
 })
 
-describe('resume says what was missing', () => {
-  it('supervision: the work had continued', async () => {
+describe('oneshot resume', () => {
+  it('tells that it started the supervisor again and that the session had continued', async () => {
     const { pid } = await testHome.run('--agent', 'demo', '--name', 'auth', 'work steps=1000 delay=50ms')
     await testHome.ok('daemon', 'stop')
     const terminal = await Terminal.open(testHome)
@@ -129,7 +129,7 @@ describe('resume says what was missing', () => {
     expect(await terminal.shows('again=6')).toContain('demo-auth is running: there is nothing to resume')
   })
 
-  it('both', async () => {
+  it('tells that it started both the supervisor and the session again', async () => {
     await testHome.run('--agent', 'demo', '--name', 'auth', 'work steps=20 delay=50ms')
     await testHome.ok('stop', 'auth')
     await testHome.ok('daemon', 'stop')

@@ -11,15 +11,15 @@ afterEach(() => testHome.close())
 
 const SLEEPER = ['--headless', '--', 'sleep', '1000']
 
-describe('a word that is not known', () => {
+describe('oneshot', () => {
   const usage = { exit: 2, code: 'usage' } as const
 
-  it('as a command is refused with the one that was meant', async () => {
+  it('refuses an unknown command and suggests the nearest one', async () => {
     await expectRefusal(testHome, ['lsit'], { ...usage, says: 'there is no command "lsit"', hint: 'oneshot list?' })
     await expectRefusal(testHome, ['xyzzy'], { ...usage, says: 'no command "xyzzy"', hint: 'oneshot help lists all' })
   })
 
-  it('as an option is refused with the one that was meant', async () => {
+  it('refuses an unknown option and suggests the nearest one', async () => {
     const says = 'there is no option "--agnet" for run'
     await expectRefusal(testHome, ['run', '--agnet', 'demo'], { ...usage, says, hint: 'did you mean --agent?' })
     await expectRefusal(testHome, ['list', '-z'], {
@@ -29,7 +29,7 @@ describe('a word that is not known', () => {
     })
   })
 
-  it('as an action, a shell or a topic is refused with the one that was meant', async () => {
+  it('refuses an unknown action of a command and suggests the nearest one', async () => {
     await expectRefusal(testHome, ['daemon', 'satrt'], {
       ...usage,
       says: 'daemon cannot take "satrt"',
@@ -38,7 +38,7 @@ describe('a word that is not known', () => {
     await expectRefusal(testHome, ['config', 'gte'], { ...usage, says: 'config cannot take "gte"', hint: 'config get' })
   })
 
-  it('as an agent is refused with the one that was meant, wherever it was named', async () => {
+  it('refuses an unknown agent from an option or the environment and suggests the nearest one', async () => {
     await expectRefusal(testHome, ['run', '--agent', 'cluade', 'hello'], {
       exit: 2,
       code: 'agent-unknown',
@@ -53,7 +53,7 @@ describe('a word that is not known', () => {
     )
   })
 
-  it('as a config key is refused with the one that was meant and the file it stands in', async () => {
+  it('refuses an unknown config key, suggests the nearest one and names the file with the mistake', async () => {
     const invalid = { exit: 2, code: 'config-invalid', hint: 'did you mean max-time?' } as const
     await expectRefusal(testHome, ['run', '-c', 'maxtime=1h', '--', 'true'], {
       ...invalid,
@@ -73,8 +73,8 @@ describe('a word that is not known', () => {
   })
 })
 
-describe('a session', () => {
-  it('that is not known is refused, with the one that was meant', async () => {
+describe('oneshot', () => {
+  it('refuses the name of an unknown session and suggests the nearest one', async () => {
     const unknown = { exit: 3, code: 'no-session' } as const
     for (const command of ['status', 'stop', 'wait', 'clean']) {
       await expectRefusal(testHome, [command, 'fix-auth'], {
@@ -93,7 +93,7 @@ describe('a session', () => {
     }
   })
 
-  it('that is not named, in a directory without any, is refused', async () => {
+  it('refuses status without a name in a directory without sessions', async () => {
     const says = `there is no session in this directory (${testHome.project})`
     await expectRefusal(testHome, ['status'], { exit: 3, code: 'no-session', says, hint: 'start one with oneshot run' })
     await testHome.run('--cwd', testHome.root, '--headless', '--name', 'above', '--', 'true')
@@ -105,7 +105,7 @@ describe('a session', () => {
     })
   })
 
-  it('named by a beginning that several have is refused with all of them', async () => {
+  it('refuses the beginning of several names and lists the sessions it may mean', async () => {
     await testHome.run('--name', 'fix-auth', ...SLEEPER)
     await testHome.run('--name', 'fix-docs', ...SLEEPER)
     const ambiguous = { exit: 2, code: 'session-ambiguous', hint: 'type more of the name' } as const
@@ -117,7 +117,7 @@ describe('a session', () => {
   })
 })
 
-describe('a number or a duration', () => {
+describe('oneshot', () => {
   const usage = { exit: 2, code: 'usage' } as const
 
   it.each([
@@ -128,7 +128,7 @@ describe('a number or a duration', () => {
     [['run', '--env=PATH', '--', 'true'], '--env cannot be "PATH": it must be KEY=VALUE'],
     [['wait', '--timeout=ever'], '--timeout cannot be "ever"'],
     [['clean', '--older-than=1week'], '--older-than cannot be "1week"'],
-  ])('in %j is refused with what is allowed', async (args, sentence) => {
+  ])('refuses the invalid value in %j and tells which values are allowed', async (args, sentence) => {
     const answer = await testHome.oneshot(...args)
     expect(answer).toMatchObject({ code: 2, stdout: '' })
     expect(answer.stderr).toContain(sentence)
@@ -138,13 +138,13 @@ describe('a number or a duration', () => {
     [['log', '-n', 'many'], '--lines cannot be "many": it must be a whole number or all'],
     [['log', '--attempt', '0'], '--attempt cannot be "0": it must be a whole number from 1 on'],
     [['log', '--since', 'lunch'], '--since cannot be "lunch": it must be a duration such as 10m, or a date'],
-  ])('in %j is refused with what is allowed', async (args, sentence) => {
+  ])('refuses the invalid value in %j and tells which values are allowed', async (args, sentence) => {
     const answer = await testHome.oneshot(...args)
     expect(answer).toMatchObject({ code: 2, stdout: '' })
     expect(answer.stderr).toContain(sentence)
   })
 
-  it('that is missing is refused with how to write it', async () => {
+  it('refuses a missing duration and tells how to write one', async () => {
     await expectRefusal(testHome, ['run', '--max-time'], {
       ...usage,
       says: '--max-time needs a value',
@@ -152,7 +152,7 @@ describe('a number or a duration', () => {
     })
   })
 
-  it('in the configuration is refused by the name of its key', async () => {
+  it('refuses an invalid duration in the configuration and names its key', async () => {
     await expectRefusal(testHome, ['run', '-c', 'max-time=104000000d', '--', 'true'], {
       exit: 2,
       code: 'config-invalid',

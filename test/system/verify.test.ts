@@ -65,8 +65,8 @@ function expectAsDocumented(proof: VerificationView): void {
     for (const field of Object.keys(part ?? {})) expect(words).toContain(`\`${field}\``)
 }
 
-describe('the work of a session', () => {
-  it('is proven by what it committed and by the project’s own check', async () => {
+describe('oneshot verify', () => {
+  it('reports work as proven by its commits and by the project’s own check', async () => {
     makefile('grep -q a a')
     await ended('one', `${COMMIT}; echo b >b`)
     const proof = await verified(0, 'one')
@@ -88,7 +88,7 @@ describe('the work of a session', () => {
     expect((await testHome.oneshot('verify', 'one', '-q')).stdout).toBe('proven\n')
   })
 
-  it('is refuted by a check that fails, and by its own end', async () => {
+  it('reports work as refuted if the check fails or the session failed', async () => {
     makefile('echo no such thing; false')
     await ended('one', COMMIT)
     const proof = await verified(1, 'one')
@@ -110,7 +110,7 @@ describe('the work of a session', () => {
     })
   })
 
-  it('is not proven where nothing was changed, whatever was said and whoever works there later', {
+  it('reports work as not proven if the session changed no file, despite its words and later changes of others', {
     tags: ['extended'],
   }, async () => {
     makefile('true')
@@ -122,7 +122,7 @@ describe('the work of a session', () => {
     expect((await verified(3, 'idle')).sentence).toBe('not proven: it changed no file')
   })
 
-  it('is what an agent has done, with what it said; its output that tells of failure is told', {
+  it('shows the words of the agent, and reports a failure that the output mentions', {
     tags: ['extended'],
   }, async () => {
     await testHome.run('--agent', 'demo', '--name', 'poem', 'steps=2 delay=10ms write=notes.txt')
@@ -137,14 +137,16 @@ describe('the work of a session', () => {
     expect(liar.sentence).toContain('its output reports a failure: error: task 3 was not done')
   })
 
-  it('is not proven yet while it goes on', async () => {
+  it('reports work as not proven while the session runs', async () => {
     await testHome.run('--name', 'busy', '--headless', '--', 'sh', '-c', 'echo a >a; exec sleep 1000')
     await waitUntil('it has begun', () => (fs.existsSync(testHome.path('a')) ? true : undefined))
     const proof = await verified(3, 'busy')
     expect(proof.sentence).toMatch(/^not proven: it is still running \(1 file, not committed, /)
   })
 
-  it('is told by times where it has no checkpoints, and not at all without git', { tags: ['extended'] }, async () => {
+  it('judges by times if there are no checkpoints, and proves nothing without git', {
+    tags: ['extended'],
+  }, async () => {
     fs.writeFileSync(testHome.path('old'), 'mine\n')
     fs.utimesSync(testHome.path('old'), 0, 0)
     await ended('off', `${COMMIT}; echo b >b`, '--checkpoints', 'off')
@@ -164,8 +166,8 @@ describe('the work of a session', () => {
   })
 })
 
-describe('a command that is to be proven', () => {
-  it('is done when git shows work, and has failed when it shows none', async () => {
+describe('a command that is started with --verify or --verify-git', () => {
+  it('is done if git shows work, and fails if git shows none', async () => {
     await ended('works', `${COMMIT}; echo b >b`, '--verify-git')
     expect(await testHome.status('works')).toMatchObject({
       outcome: 'done',
@@ -183,7 +185,7 @@ describe('a command that is to be proven', () => {
     expect((await testHome.status('complains')).reason).toContain('its output reports a failure')
   })
 
-  it('is refused at once where there is no git to show it', async () => {
+  it('is refused at once outside a git repository', async () => {
     const bare = testHome.path('..', 'bare')
     fs.mkdirSync(bare)
     const args = ['run', '--cwd', bare, '--verify-git', '--headless', '--', 'true']
@@ -191,7 +193,7 @@ describe('a command that is to be proven', () => {
     await expectRefusal(testHome, args, refused)
   })
 
-  it('is done only when its check passes', { tags: ['extended'] }, async () => {
+  it('is done only if its check passes', { tags: ['extended'] }, async () => {
     await ended('right', 'echo a >a', '--verify', 'grep -q a a')
     expect(await testHome.status('right')).toMatchObject({ outcome: 'done', reason: 'exit code 0, grep -q a a passes' })
     await ended('wrong', 'echo b >a', '--verify', 'grep -q a a')
@@ -209,7 +211,7 @@ describe('a command that is to be proven', () => {
     })
   })
 
-  it('is proven by the next supervisor when the first is killed over it', async () => {
+  it('is checked again by the next supervisor after a kill during the check', async () => {
     const line = `test -e ${testHome.path('again')} || { touch ${testHome.path('again')}; exec sleep 1000; }`
     await testHome.run('--name', 'one', '--headless', '--verify', line, '--', 'true')
     await waitUntil('it is being checked', () => (fs.existsSync(testHome.path('again')) ? true : undefined))
