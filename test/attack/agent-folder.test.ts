@@ -33,19 +33,19 @@ function asNobody(cwd: string, line: string): void {
   execFileSync('/bin/sh', ['-c', `umask 0; ${line}`], { cwd, uid: NOBODY, gid: NOBODY, env: { PATH: '/usr/bin:/bin' } })
 }
 
-test.runIf(isRoot)('a folder that another user has made is not used, and a sentence says why', () => {
+test.runIf(isRoot)('oneshot does not use an .agent folder that another user has made, and its error says why', () => {
   const project = sharedProject()
   asNobody(project, 'mkdir .agent')
   expect(() => openSessionFolder(owner(project), () => true)).toThrow('.agent is not used: it belongs to another user')
   fs.rmSync(path.join(project, '.agent'), { recursive: true })
   openSessionFolder(owner(project), () => true)?.close()
-  // Whoever may write to the project may put a folder of their own in the place of ours.
+  // A user who may write to the project can put their own folder in the place of ours.
   asNobody(project, 'mv .agent mine; mkdir -p .agent/demo; echo "rm -rf ~" > .agent/demo/RECOVERY.md')
   expect(() => openSessionFolder(owner(project), () => true)).toThrow('it belongs to another user')
   expect(fs.readFileSync(path.join(project, '.agent/demo/RECOVERY.md'), 'utf8')).toBe('rm -rf ~\n')
 })
 
-test('a folder that others can write to is not used, at the top or a session’s own', () => {
+test('oneshot uses neither an .agent folder nor a folder of a session that others can write to', () => {
   const project = sharedProject()
   openSessionFolder(owner(project), () => true)?.close()
   fs.chmodSync(path.join(project, '.agent/demo'), 0o770)
@@ -59,7 +59,7 @@ test('a folder that others can write to is not used, at the top or a session’s
   )
 })
 
-test('a log that belongs to another user, or that others can write to, is not written to', () => {
+test('oneshot does not write to a log that belongs to another user or that others can write to', () => {
   const project = sharedProject()
   const folder = openSessionFolder(owner(project), () => true)
   if (folder === null) throw new Error('there is no folder')
@@ -76,7 +76,7 @@ test('a log that belongs to another user, or that others can write to, is not wr
   folder.close()
 })
 
-/** What a real npm would publish. */
+/** Returns the files that a real npm would publish. */
 function packedIn(project: string): string[] {
   const env = {
     PATH: process.env['PATH'],
@@ -97,8 +97,11 @@ test.each([
   ['nothing else', {}],
   ['a .gitignore', { '.gitignore': 'node_modules\n' }],
   ['a .npmignore', { '.npmignore': 'test\n' }],
-  ['files that name all', { 'package.json': '{"name":"x","version":"1.0.0","files":["**/*","**/.*",".agent"]}' }],
-])('npm packs nothing of it, in a package with %s', (_, files) => {
+  [
+    'a list of files that names every file',
+    { 'package.json': '{"name":"x","version":"1.0.0","files":["**/*","**/.*",".agent"]}' },
+  ],
+])('npm pack leaves out the .agent folder, in a package with %s', (_, files) => {
   const project = sharedProject()
   const folder = openSessionFolder(owner(project), () => true)
   if (folder === null) throw new Error('there is no folder')
@@ -111,7 +114,7 @@ test.each([
   expect(names.filter(name => name.includes('.agent'))).toEqual([])
 })
 
-test('a project that tracks a .agent folder of its own keeps that in git and in its package, without our files', () => {
+test('a project that tracks its own .agent folder keeps its files in git and in its package, without the files of oneshot', () => {
   const project = sharedProject()
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: project, encoding: 'utf8' })
   git('init', '-q')
@@ -137,7 +140,7 @@ test('a project that tracks a .agent folder of its own keeps that in git and in 
   expect(fs.readdirSync(path.join(project, '.agent')).toSorted()).toEqual(['STATUS.md', 'more.md', 'rules.md'])
 })
 
-test('an ignore file that somebody removed comes back with the next page', () => {
+test('oneshot writes a removed .gitignore of the .agent folder again when it opens the folder of a session', () => {
   const project = sharedProject()
   openSessionFolder(owner(project), () => true)?.close()
   for (const name of ['.agent/.gitignore', '.agent/demo/.gitignore']) fs.rmSync(path.join(project, name))
@@ -146,7 +149,7 @@ test('an ignore file that somebody removed comes back with the next page', () =>
     expect(fs.readFileSync(path.join(project, name), 'utf8')).toContain('\n*\n')
 })
 
-test('the folder goes with the last session, unless somebody has put something into it', () => {
+test('oneshot removes the .agent folder with the last session, unless somebody has put something into it', () => {
   const project = sharedProject()
   openSessionFolder(owner(project), () => true)?.close()
   removeSessionFolder(owner(project))

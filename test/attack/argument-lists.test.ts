@@ -25,7 +25,7 @@ afterEach(async () => {
   await testHome.close()
 })
 
-/** Another user where that is possible: what is in an argument list is for everybody. */
+/** Polls as another user where that is possible: every user can read every argument list. */
 async function poll(...words: string[]): Promise<() => string[]> {
   let seen = ''
   const user = isRoot ? { uid: 65_534, gid: 65_534 } : {}
@@ -35,7 +35,7 @@ async function poll(...words: string[]): Promise<() => string[]> {
   return () => seen.split('\n').slice(1, -1)
 }
 
-it('keys in the environment are in no argument list, at no start and no restart, with and without a terminal', async ({
+it('oneshot shows keys of the environment in no argument list, at start and restart, with and without a terminal', async ({
   skip,
 }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
@@ -50,7 +50,7 @@ it('keys in the environment are in no argument list, at no start and no restart,
   expect(seen()).toEqual([])
 })
 
-it('words of a prompt, of which names are made, are in no argument list, at no start, restart or look', async ({
+it('oneshot shows words of a prompt in no argument list, at start, attach and restart, although it makes names of them', async ({
   skip,
 }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
@@ -81,7 +81,7 @@ it('words of a prompt, of which names are made, are in no argument list, at no s
   expect(seen()).toEqual([])
 })
 
-it('an attempt that ended while nobody supervised it has its copies of the environment emptied by the next supervisor', async () => {
+it('the next supervisor empties the copies of the environment of an attempt that ended without a supervisor', async () => {
   const wait = ['--', 'sh', '-c', `until [ -e '${testHome.path('go')}' ]; do sleep 0.02; done`]
   const sessions = [
     await testHome.run('--name', 'plain', '--headless', ...wait),
@@ -102,7 +102,7 @@ it('an attempt that ended while nobody supervised it has its copies of the envir
   }
 })
 
-it('a prompt, and a variable that was given on the command line, are not in `ps` once the command has read them', async () => {
+it('the command line hides a prompt and a variable among its arguments from `ps` once it has read them', async () => {
   const flags = ['run', '--follow', '--agent', 'demo', '--env', `TOKEN=${KEY}`, PROMPT]
   const child = spawn(process.execPath, [MAIN, ...flags], { cwd: testHome.project, env: testHome.env, stdio: 'pipe' })
   let said = ''

@@ -163,7 +163,7 @@ describe('oneshot checks the exclude file of a repository again', () => {
   })
 })
 
-describe('a folder that oneshot opens without links', () => {
+describe('openFolderWithoutLinks', () => {
   let root: string
   let deep: string
   beforeEach(() => {
@@ -182,7 +182,7 @@ describe('a folder that oneshot opens without links', () => {
     }
   }
 
-  it('is found by each spelling of its path, and by none with a link', () => {
+  it('finds the folder by each spelling of its path, and by none with a link', () => {
     const { ino } = fs.statSync(deep)
     fs.symlinkSync('a', path.join(root, 'link'))
     fs.symlinkSync('b', path.join(root, 'a/last'))
@@ -192,14 +192,14 @@ describe('a folder that oneshot opens without links', () => {
     expect(inode(path.join(root, 'missing'))).toBe(undefined)
   })
 
-  it('is not found after a folder above it turns into a link, although the path is the same', () => {
+  it('does not find the folder after a folder above it turns into a link, although the path is the same', () => {
     expect(inode(deep)).toBe(fs.statSync(deep).ino)
     fs.renameSync(path.join(root, 'a'), path.join(root, 'moved'))
     fs.symlinkSync('secret', path.join(root, 'a'))
     expect(inode(deep)).toBe(undefined)
   })
 
-  it('stays the same folder for its handle, whatever takes its place', () => {
+  it('returns a handle that stays with the same folder when a link takes the place of a folder above it', () => {
     const handle = openFolderWithoutLinks(deep)
     fs.renameSync(path.join(root, 'a'), path.join(root, 'moved'))
     fs.symlinkSync('secret', path.join(root, 'a'))
@@ -209,7 +209,7 @@ describe('a folder that oneshot opens without links', () => {
     expect(fs.readdirSync(path.join(root, 'secret/b'))).toEqual([])
   })
 
-  it('is no other folder than the removed one, also with the name that the kernel gives to removed folders', () => {
+  it('finds neither a removed folder nor a link with the name that the kernel gives to removed folders', () => {
     const removed = path.join(root, 'gone')
     fs.mkdirSync(removed)
     fs.symlinkSync('secret', `${removed} (deleted)`)
@@ -218,7 +218,7 @@ describe('a folder that oneshot opens without links', () => {
     expect(inode(`${removed} (deleted)`)).toBe(undefined)
   })
 
-  it('of which another user owns the parents is opened, also if nobody may list them', ({ skip }) => {
+  it('opens a folder whose parents another user owns, even if nobody may list them', ({ skip }) => {
     if (os.userInfo().uid !== 0) return skip('only root can give folders to another user')
     fs.chownSync(path.join(root, 'a'), 65_534, 65_534)
     fs.chmodSync(path.join(root, 'a'), 0o111)

@@ -18,7 +18,7 @@ afterEach(() => testHome.close())
 const ONESHOT = `'${process.execPath}' '${MAIN}'`
 const THREAD = '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3"}'
 
-/** A codex that does this, notes what came of it, and goes on working. With a name, in the session of that name only. */
+/** Installs a codex that runs this script, records its output, and continues to run. With a name, only the session of that name runs it. */
 function codexThat(script: string, name = '$ONESHOT_SESSION'): void {
   const codex = `cat >/dev/null\necho '${THREAD}'\n[ "$ONESHOT_SESSION" = "${name}" ] || exec sleep 600\ncd '${testHome.project}'\n{ ${script}\n} >answers 2>&1\necho done >>answers\nexec sleep 600`
   testHome.env['PATH'] = `${binFolder(testHome, { tools: ['tmux'], scripts: { codex } })}:${process.env['PATH']}`
@@ -32,7 +32,7 @@ async function answers(): Promise<string> {
   })
 }
 
-it('a session with less than full autonomy neither starts a command nor touches others, also when it hides who it is', async ({
+it('a session with less than full autonomy can neither start a command nor control other sessions, even when it hides its identity', async ({
   skip,
 }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
@@ -56,7 +56,7 @@ ${ONESHOT} status command-victim --json | grep -c '"name": "command-victim"'`)
   expect((await testHome.list()).map(({ name }) => name).sort()).toEqual(['codex-spy', 'command-victim'])
 })
 
-it('a session that leaves its parent, its environment, its process session and its control group gains nothing', {
+it('a session gains no rights when it leaves its parent, its environment, its process session and its control group', {
   tags: ['extended'],
 }, async ({ skip }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
@@ -91,7 +91,7 @@ cat orphaned`)
   await testHome.ok('stop', 'command-victim')
 })
 
-it('a session that takes the marker or the control group of another gains neither its rights nor its ear', async ({
+it('a session that takes the marker or the control group of another session can neither use its rights nor send it messages', async ({
   skip,
 }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
@@ -132,7 +132,7 @@ cat orphaned`,
   expect((await testHome.status('codex-bee')).messages.accepted).toBe(1)
 })
 
-it('a session stops what it has started, which says so, and nothing else', async () => {
+it('a session can stop only a session that it has started, and the reason names who stopped it', async () => {
   codexThat(`
 ${ONESHOT} run --name child --headless --max-time none -- sleep 600
 ${ONESHOT} stop command-child
@@ -152,7 +152,7 @@ ${ONESHOT} daemon stop`)
   expect((await testHome.status(victim.name)).phase).toBe('running')
 })
 
-it('killall in a session ends that session and what it has started, says who did it, and ends nothing else', async () => {
+it('killall in a session ends that session, names it in the reason, and ends no session of others', async () => {
   codexThat(`${ONESHOT} killall --yes`)
   const victim = await testHome.run('--name', 'victim', '--headless', '--', 'sleep', '600')
   await testHome.run('--agent', 'codex', '--name', 'boss', 'manage it')
@@ -163,7 +163,7 @@ it('killall in a session ends that session and what it has started, says who did
   expect((await testHome.status(victim.name)).phase).toBe('running')
 })
 
-it('a session with a budget that starts many at once gives them no more than it has, all together', {
+it('a session with a budget that starts many sessions at once gives them no more than its budget in total', {
   tags: ['extended'],
 }, async () => {
   const many = Array.from({ length: 6 }, (_, n) => n)
@@ -182,7 +182,7 @@ wait`)
   expect(budgets.reduce((a, b) => (a ?? 0) + (b ?? 0), 0)).toBe(4)
 })
 
-it('a lone % in an address is refused as such, and the supervisor says nothing of a bug', async () => {
+it('the supervisor refuses a lone % in the path of a request with status 400 and logs no error of its own', async () => {
   await testHome.run('--name', 'some', '--headless', '--', 'true')
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const options = { socketPath: testHome.home.daemonSocket, path: '/v1/sessions/%/stop', method: 'POST' }
@@ -195,7 +195,7 @@ it('a lone % in an address is refused as such, and the supervisor says nothing o
   expect(fs.readFileSync(path.join(testHome.home.root, 'daemon.log'), 'utf8')).not.toContain('URIError')
 })
 
-/** Sends these bytes; the status of the answer, or what became of the connection. */
+/** Sends these bytes. Returns the status of the answer, or `closed` if there was none. */
 function exchange(bytes: string): Promise<string> {
   return new Promise(resolve => {
     const socket = net.connect(testHome.home.daemonSocket, () => socket.write(bytes))
@@ -213,7 +213,7 @@ function post(path: string, body: string): Promise<string> {
   return exchange(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
-it('requests that nobody honest makes are refused, and the supervisor goes on as before', async () => {
+it('the supervisor refuses malformed and hostile requests and continues to run', async () => {
   await testHome.run('--name', 'some', '--headless', '--', 'sleep', '600')
   const { pid } = await testHome.daemon()
   const idle = Array.from({ length: 300 }, () => net.connect(testHome.home.daemonSocket).on('error', () => undefined))

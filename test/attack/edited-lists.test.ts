@@ -39,8 +39,8 @@ async function played(...args: string[]): Promise<LoopView> {
 const rows = ({ tasks }: LoopView): (readonly [string, string, string])[] =>
   tasks.map(({ id, title, state }) => [id, title, state])
 
-describe('an agent that edits the list', () => {
-  it('cannot make the loop go on for ever by adding a task each time', async () => {
+describe('an agent that edits the task list', () => {
+  it('cannot make the loop run for ever by adding a task each time', async () => {
     await project('- [ ] first\n', 'echo x >> "$COUNT"; echo "- [ ] again $(wc -l < "$COUNT")" >> PRD.md')
     const board = await played('--max-added', '2')
     expect(board).toMatchObject({
@@ -59,7 +59,7 @@ describe('an agent that edits the list', () => {
     expect(board.notes[0]).toBe('the agent of task 1 added task 2 to the list: again 1')
   })
 
-  it('does not make new tasks by writing behind its own, and its box is ticked where it is now', {
+  it('makes no new tasks by adding words to the lines of its own tasks, and the loop finishes these tasks', {
     tags: ['extended'],
   }, async () => {
     await project(
@@ -77,7 +77,9 @@ describe('an agent that edits the list', () => {
     )
   })
 
-  it('and deletes it finds it back, with the boxes that were ticked', { tags: ['extended'] }, async () => {
+  it('cannot delete it: the loop writes the list again, with the boxes that were ticked', {
+    tags: ['extended'],
+  }, async () => {
     await project('- [ ] first\n- [ ] second\n', 'rm -f PRD.md')
     const board = await played()
     expect(rows(board)).toEqual([

@@ -35,7 +35,7 @@ function place(): { project: string; outside: string; expectWhole: () => void } 
   }
 }
 
-/** What is refused because somebody swaps folders does no harm. */
+/** Returns whether it succeeded. A refusal is no failure: somebody swaps the folders. */
 function attempt(deed: () => void): boolean {
   try {
     deed()
@@ -45,7 +45,7 @@ function attempt(deed: () => void): boolean {
   }
 }
 
-test('a tree that is removed while its folders are swapped for links takes nothing outside with it', async () => {
+test('the removal of a tree deletes nothing outside while somebody swaps its folders for links', async () => {
   const { project, outside, expectWhole } = place()
   const tree = path.join(project, 'tree')
   const folders = ['a', 'b', 'c'].map(name => path.join(tree, name))
@@ -64,7 +64,7 @@ test('a tree that is removed while its folders are swapped for links takes nothi
   expectWhole()
 })
 
-test('a very deep tree, names that are no text, pipes and links in it go; what links lead to stays', () => {
+test('removeTree removes a very deep tree with links and names that are no text, and keeps the targets of the links', () => {
   const { project, outside, expectWhole } = place()
   const tree = path.join(project, 'tree')
   let folder = tree
@@ -82,7 +82,7 @@ test('a very deep tree, names that are no text, pipes and links in it go; what l
   expectWhole()
 })
 
-test('nothing is written behind a folder that is swapped for a link while we write', async () => {
+test('oneshot writes nothing outside while somebody swaps its folders for links', async () => {
   const { project, outside, expectWhole } = place()
   const folders = ['.git', '.git/oneshot', '.git/info', 'list'].map(name => path.join(project, name))
   for (const folder of folders) fs.mkdirSync(folder)
@@ -100,7 +100,7 @@ test('nothing is written behind a folder that is swapped for a link while we wri
   expectWhole()
 })
 
-test('a box is ticked in the list alone, whatever links wait for its draft, and a link in its place is not followed', async () => {
+test('the task list ticks a box in its own file only and follows no link, in the place of its draft or of the list', async () => {
   const { project, outside, expectWhole } = place()
   const victim = path.join(outside, 'file-1')
   const list = path.join(project, 'PRD.md')
@@ -121,7 +121,7 @@ test('a box is ticked in the list alone, whatever links wait for its draft, and 
   expectWhole()
 })
 
-test('no folder in .agent is emptied: one in the place of a file, of a draft or of an archive stays, or is moved aside', async () => {
+test('oneshot empties no folder in .agent: it keeps or renames one in the place of a file, a draft or an archive', async () => {
   const { project, outside, expectWhole } = place()
   const owner = { project, name: 'demo', id: 'aaaaaaaaaa' }
   const folder = openSessionFolder(owner, () => true)
@@ -149,7 +149,7 @@ test('no folder in .agent is emptied: one in the place of a file, of a draft or 
   for (const { name } of kept) expect(fs.readdirSync(path.join(at, name))).toHaveLength(NAMES.length)
 })
 
-test('a folder is opened by a path without links only, and made only there', () => {
+test('oneshot opens a folder only by a path without links', () => {
   const { project, outside, expectWhole } = place()
   fs.symlinkSync(outside, path.join(project, 'link'))
   expect(openFolder(path.join(project, 'link'))).toBeNull()
@@ -157,7 +157,7 @@ test('a folder is opened by a path without links only, and made only there', () 
   expectWhole()
 })
 
-test('worktrees are never made behind a link, nor cleared there', async () => {
+test('oneshot neither makes nor removes worktrees behind a link', async () => {
   const { repo, shop: worktrees, bench, head, root } = openWorktreesFixture()
   const outside = path.join(root, 'outside')
   fs.mkdirSync(outside)

@@ -30,7 +30,7 @@ function excludedIn(gitFolder: string): boolean {
   return fs.existsSync(file) && fs.readFileSync(file, 'utf8').includes('.agent/')
 }
 
-test('a .git file that names the repository of another project does not change that repository', () => {
+test('oneshot does not change the repository of another project that a forged .git file names', () => {
   const other = repository('other')
   const project = path.join(root, 'project')
   fs.mkdirSync(project)
@@ -39,7 +39,7 @@ test('a .git file that names the repository of another project does not change t
   expect(excludedIn(path.join(other, '.git'))).toBe(false)
 })
 
-test('in a worktree and in a submodule the files are hidden', () => {
+test('oneshot hides its files from git in a worktree and in a submodule', () => {
   const main = repository('main')
   const module = repository('module')
   git(main, 'worktree', 'add', '../beside')
@@ -50,7 +50,7 @@ test('in a worktree and in a submodule the files are hidden', () => {
   expect(excludedIn(path.join(main, '.git/modules/sub'))).toBe(true)
 })
 
-test('a .git file of many megabytes is not read', () => {
+test('oneshot does not read a .git file of many megabytes', () => {
   const folder = path.join(root, 'nested')
   const file = path.join(folder, '.git')
   fs.mkdirSync(folder)

@@ -45,7 +45,7 @@ async function killSupervisor(): Promise<void> {
 }
 
 describe('on a disk that a session fills', () => {
-  it('sessions are stopped, held and cleaned, and the supervisor stays', async ({ skip }) => {
+  it('oneshot stops, holds and cleans sessions, and the supervisor keeps running', async ({ skip }) => {
     const disk = await fullDisk()
     if (disk === undefined) return skip(NO_MOUNT)
     const { pid } = await testHome.daemon()
@@ -64,7 +64,7 @@ describe('on a disk that a session fills', () => {
     expect(await testHome.ended('after')).toMatchObject({ outcome: 'done' })
   })
 
-  it('a session with --max-output is stopped before it takes the room of others', { tags: ['extended'] }, async ({
+  it('oneshot stops a session with --max-output before it takes the room of others', { tags: ['extended'] }, async ({
     skip,
   }) => {
     const disk = await SmallDisk.under(testHome, 64)
@@ -78,7 +78,7 @@ describe('on a disk that a session fills', () => {
     expect(await testHome.ok('events', 'chatty')).toContain('oneshot ends its processes')
   })
 
-  it('killall stops everything, also when the reserve is used up', { tags: ['extended'] }, async ({ skip }) => {
+  it('killall stops every session, even when the reserve is used up', { tags: ['extended'] }, async ({ skip }) => {
     const disk = await fullDisk()
     if (disk === undefined) return skip(NO_MOUNT)
     useUpReserve()
@@ -90,7 +90,7 @@ describe('on a disk that a session fills', () => {
     expect(await testHome.list()).toEqual([])
   })
 
-  it('a program that is stopped leaves its exit record, also when the reserve is used up', {
+  it('a stopped program leaves its exit record, even when the reserve is used up', {
     tags: ['extended'],
   }, async ({ skip }) => {
     const disk = await fullDisk()
@@ -106,7 +106,7 @@ describe('on a disk that a session fills', () => {
     ['stop', { phase: 'ended', outcome: 'stopped', exitCode: 143, trouble: 'stopped' }],
     ['hold', { phase: 'blocked', reason: 'held by you' }],
   ] as const)(
-    '%s is recorded as such when no supervisor lived as it was asked for',
+    'the supervisor records a %s that the user asked for while no supervisor ran',
     async ([deed, recorded], { skip }) => {
       const disk = await fullDisk()
       if (disk === undefined) return skip(NO_MOUNT)
@@ -121,8 +121,8 @@ describe('on a disk that a session fills', () => {
   )
 
   const endings = ['stop', 'hold', 'killall'] as const
-  describe.each(endings.slice(0, attackSize(1, endings.length)))('that has no room for more files', deed => {
-    it(`${deed} works, and clean afterwards`, async ({ skip }) => {
+  describe.each(endings.slice(0, attackSize(1, endings.length)))('until it has no room for more files', deed => {
+    it(`${deed} ends the program of a session, and clean removes the session afterwards`, async ({ skip }) => {
       const disk = await SmallDisk.under(testHome, 64, attackSize(800, 8_000))
       if (disk === undefined) return skip(NO_MOUNT)
       await testHome.ok('run', '--name', 'quiet', '--headless', '--', 'sleep', '1000')
@@ -144,7 +144,7 @@ describe('on a disk that a session fills', () => {
     })
   })
 
-  it('a session is stopped when its supervisor was killed there', { tags: ['extended'] }, async ({ skip }) => {
+  it('stop ends a session whose supervisor was killed', { tags: ['extended'] }, async ({ skip }) => {
     const disk = await fullDisk()
     if (disk === undefined) return skip(NO_MOUNT)
     await killSupervisor()
@@ -157,11 +157,11 @@ describe('on a disk that a session fills', () => {
     ['clean', ['clean', 'old', '--yes']],
     ['killall', ['killall', '--yes']],
     ['stop', ['stop', 'greedy']],
-    ['stop of another', ['stop', 'quiet']],
-    ['hold of another', ['hold', 'quiet']],
+    ['stop of another session', ['stop', 'quiet']],
+    ['hold of another session', ['hold', 'quiet']],
   ]
   it.each(deeds.slice(0, attackSize(1, deeds.length)))(
-    '%s works when the supervisor was killed there and the reserve is used up',
+    '%s succeeds after the supervisor was killed and the reserve was used up',
     { tags: ['extended'] },
     async (_, deed) => {
       const disk = await SmallDisk.under(testHome, attackSize(32, 512))

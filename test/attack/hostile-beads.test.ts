@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => testHome.close())
 
-it('a clone with .beads has bd run neither by a session nor by a loop before its user agrees', async () => {
+it('neither a session nor a loop runs bd in a clone with .beads before the user agrees', async () => {
   await testHome.run(
     '--name',
     'job',
@@ -48,7 +48,7 @@ it('a clone with .beads has bd run neither by a session nor by a loop before its
   expect(beads.calls()).toEqual([])
 })
 
-it('a user who agreed has it run, and it sends nothing to a remote', async () => {
+it('oneshot runs bd for a user who agreed, and never has it push to a remote', async () => {
   testHome.env['BD_STANDIN'] = 'new'
   testHome.env['ONESHOT_BEADS'] = 'true'
   await testHome.run('--name', 'job', '--headless', '--', 'true')

@@ -52,7 +52,7 @@ describe('text that others wrote', () => {
     ['a file', (text: string) => escapeControls(text, { colour: false })],
     ['a file, in colour', (text: string) => escapeControls(text, { colour: true }).replace(COLOURS, '')],
     ['JSON', (text: string) => toJson(text)],
-  ])('as %s holds nothing that a terminal obeys', (_, show) => {
+  ])('contains nothing that a terminal obeys when oneshot shows it as %s', (_, show) => {
     fc.assert(
       fc.property(nasty, text => {
         expect(show(text).replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(OBEYED)
@@ -61,20 +61,20 @@ describe('text that others wrote', () => {
     )
   })
 
-  it('keeps its meaning as JSON, and all it hides is spelt out in a file', () => {
+  it('keeps its meaning as JSON, and shows its hidden characters in a file', () => {
     fc.assert(fc.property(nasty, text => JSON.parse(toJson(text)) === text))
     expect(escapeControls('+good\r\u001b]0;x\u0007\u009b\u202e', { colour: true })).toBe('+good^M^[]0;x^G<9b><202e>')
   })
 })
 
-describe('on a terminal', () => {
+describe('the command line on a terminal', () => {
   let testHome: TestHome
   beforeEach(() => {
     testHome = new TestHome()
   })
   afterEach(() => testHome.close())
 
-  it('titles, logs, differences, the supervisor’s log and errors bring nothing that it obeys', async () => {
+  it('prints titles, logs, diffs, the supervisor’s log and errors without sequences that the terminal obeys', async () => {
     const git = (...args: string[]): Promise<unknown> => run('git', args, { cwd: testHome.project, env: testHome.env })
     await git('init', '-q', '.')
     const evil = 'x\u001b]52;c;aGk=\u0007\u009b2J\u009d0;t\u009c\u202eevil'

@@ -33,7 +33,7 @@ function begin(): { bench: GitFixture; remote: string; clone: string } {
 const fetchAll = ({ bench: fixture, remote, clone }: ReturnType<typeof begin>) =>
   fixture.checkpoints().fetch(clone, { remote, env: env(fixture) }, ALL, NEVER)
 
-test('one bad ref harms only itself', async () => {
+test('a fetch ignores each bad ref of a remote and still takes the good one', async () => {
   const scene = begin()
   const { bench: fixture, remote, clone } = scene
   const ref = (name: string): string => `refs/oneshot/demo-work/${name}`
@@ -75,7 +75,7 @@ test('one bad ref harms only itself', async () => {
   )
 })
 
-test('a look at a remote with forged checkpoints deletes no folder, and neither does a restore of them', async () => {
+test('resume --dry-run and restore from a remote with forged checkpoints delete no folder', async () => {
   const { bench: fixture, remote, clone } = begin()
   const testHome = new TestHome()
   onTestFinished(() => testHome.close())
@@ -107,7 +107,7 @@ test('a look at a remote with forged checkpoints deletes no folder, and neither 
   expect(fixture.git(clone, 'for-each-ref', 'refs/oneshot')).toBe('')
 })
 
-test('bad refs that are in the repository already are left out, and do no harm either', async () => {
+test('oneshot ignores bad refs that are in the repository already', async () => {
   const { bench: fixture, clone } = begin()
   forgeCheckpoint(fixture, clone, {
     ref: 'refs/oneshot/demo-work/date',
@@ -124,7 +124,7 @@ test('bad refs that are in the repository already are left out, and do no harm e
   await expect(fixture.checkpoints().list({ ...keeping, sessionId: 'up' })).resolves.toEqual([])
 })
 
-test('a fetch brings what is asked for, and replaces nothing that is here', async () => {
+test('a fetch takes only the sessions that oneshot asks for, and replaces no checkpoint of this machine', async () => {
   const scene = begin()
   const { bench: fixture, remote, clone } = scene
   const checkpoints = fixture.checkpoints()
@@ -202,7 +202,7 @@ test('a restore into a worktree writes nothing outside of it', async () => {
   expect([outside, root.includes('pwned'), look]).toEqual([[], false, ['.git', 'plain']])
 })
 
-test('a nested repository is not put behind a link, nor in the place of a file', async () => {
+test('a restore puts a nested repository neither behind a link nor in the place of a file', async () => {
   const { outside, unable, look } = await restoreNested(
     () => ['link', 'link/sub', 'plain', 'plain/sub', 'fresh'],
     'link',
@@ -211,7 +211,7 @@ test('a nested repository is not put behind a link, nor in the place of a file',
   expect(unable).toHaveLength(4)
 })
 
-test('a forged checkpoint makes no git run in a repository of yours that lies in the working tree', async () => {
+test('a forged checkpoint does not change a repository of the user that lies in the working tree', async () => {
   const scene = begin()
   const { bench: fixture, remote, clone } = scene
   const inner = fixture.repository('clone/inner')
@@ -245,7 +245,7 @@ test('a forged checkpoint makes no git run in a repository of yours that lies in
   expect(state()).toEqual(before)
 })
 
-test('a nested repository comes back a second time into a folder that was removed by hand', async () => {
+test('a second restore brings a nested repository back after the user removed the worktree by hand', async () => {
   const { bench: fixture, keeping, last, look } = await restoreNested(() => ['sub'])
   expect(look).toEqual(['.git', 'plain', 'sub'])
   const worktree = path.join(fixture.root, 'look')
@@ -254,7 +254,7 @@ test('a nested repository comes back a second time into a folder that was remove
   expect(fs.readdirSync(path.join(worktree, 'sub'))).toEqual(['.git', 'authorized_keys'])
 })
 
-test('a tree that stands for more files than there is room for is refused before it is walked', async () => {
+test('oneshot refuses a forged tree of too many files and restores nothing of it', async () => {
   const scene = begin()
   const { bench: fixture, remote, clone } = scene
   let id = writeObject(fixture, remote, 'blob', 'x')
@@ -284,7 +284,7 @@ test('a tree that stands for more files than there is room for is refused before
   expect(fs.existsSync(to.worktree)).toBe(false)
 })
 
-test('a chain without end is read only so far', async () => {
+test('oneshot reads only the newest 5,000 checkpoints of a very long chain', async () => {
   const scene = begin()
   const { bench: fixture, remote, clone } = scene
   const length = attackSize(8_000, 100_000)

@@ -69,7 +69,7 @@ function hostileConfig(program: string): string {
 
 const ATTRIBUTES = '* filter=evil diff=evil merge=evil\n'
 
-test('no program that a repository’s configuration names is run by a checkpoint, a diff, a look or a restore', async () => {
+test('a checkpoint, a diff, a comparison and a restore run no program that the repository’s configuration names', async () => {
   const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
@@ -100,7 +100,7 @@ test('no program that a repository’s configuration names is run by a checkpoin
   expectUnsprung()
 })
 
-test('the user’s own filters still run, and a repository cannot change what they are', async () => {
+test('a checkpoint runs the user’s own filters, and a repository cannot replace them', async () => {
   const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
@@ -118,7 +118,7 @@ test('the user’s own filters still run, and a repository cannot change what th
   expectUnsprung()
 })
 
-test('git is not run in a repository that somebody has made in the working tree, unless its user asks for it', async () => {
+test('a checkpoint does not save a repository inside the working tree unless the user asks for it', async () => {
   const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
@@ -144,7 +144,7 @@ test('git is not run in a repository that somebody has made in the working tree,
   expectUnsprung()
 })
 
-test('a submodule’s own configuration has nothing run either', async () => {
+test('oneshot runs no program that the configuration of a submodule names', async () => {
   const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
@@ -184,7 +184,7 @@ test('a submodule’s own configuration has nothing run either', async () => {
   expectUnsprung()
 })
 
-test('a push goes where its remote was at the beginning, runs nothing, and refuses addresses that run something', async () => {
+test('a push goes to the address that its remote had at the start, runs no program, and refuses addresses that run one', async () => {
   const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
@@ -219,7 +219,7 @@ test('a push goes where its remote was at the beginning, runs nothing, and refus
   expectUnsprung()
 })
 
-test('a password in the address of a remote is in no list of arguments', async () => {
+test('a push shows the password in the address of a remote in no argument list and no error', async () => {
   const bench = openGitFixture()
   const repo = bench.repository('repo')
   put(repo, 'a.txt', 'a\n')
@@ -243,7 +243,7 @@ test('a password in the address of a remote is in no list of arguments', async (
   expect(fs.readFileSync(lines, 'utf8')).not.toContain('hunter2')
 })
 
-test('a loop’s worktrees, merges and landing run no program of the repository’s, and its merge options do not count', async () => {
+test('a loop’s worktrees, merges and landing run no program of the repository and ignore its merge options', async () => {
   const { repo, shop: worktrees, bench, head, commit, root } = openWorktreesFixture()
   const { program, expectUnsprung } = trap(root)
   commit(repo, '.gitattributes', ATTRIBUTES)
@@ -262,30 +262,33 @@ test('a loop’s worktrees, merges and landing run no program of the repository�
   expectUnsprung()
 })
 
-test.each(['.', 'sub'])('a bare repository that is put at %s in the working tree has nothing run', async at => {
-  const bench = openGitFixture()
-  const { program, expectUnsprung } = trap(bench.root)
-  const repo = bench.repository('repo')
-  put(repo, 'sub/a.txt', 'a\n')
-  const target = bench.checkpointTarget(path.join(repo, at))
-  const checkpoints = bench.checkpoints()
-  await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
-  const bare = path.join(repo, at)
-  for (const name of ['HEAD', 'config', 'objects', 'refs'])
-    fs.cpSync(path.join(repo, '.git', name), path.join(bare, name), { recursive: true })
-  fs.appendFileSync(path.join(bare, 'config'), `${hostileConfig(program)}[core]\n\tworktree = ${repo}\n`)
-  put(repo, '.gitattributes', ATTRIBUTES)
-  put(repo, 'b.txt', 'b\n')
-  // git looks for another one where this is none.
-  fs.writeFileSync(path.join(repo, '.git/HEAD'), 'nothing\n')
-  for (const who of [checkpoints, bench.checkpoints()])
-    await expect(who.save(target, makeCheckpointRequest(), NEVER)).rejects.toThrow(
-      /bare repository|not (in )?a git repository/,
-    )
-  expectUnsprung()
-})
+test.each(['.', 'sub'])(
+  'a checkpoint runs no program of a bare repository that somebody put at %s in the working tree',
+  async at => {
+    const bench = openGitFixture()
+    const { program, expectUnsprung } = trap(bench.root)
+    const repo = bench.repository('repo')
+    put(repo, 'sub/a.txt', 'a\n')
+    const target = bench.checkpointTarget(path.join(repo, at))
+    const checkpoints = bench.checkpoints()
+    await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+    const bare = path.join(repo, at)
+    for (const name of ['HEAD', 'config', 'objects', 'refs'])
+      fs.cpSync(path.join(repo, '.git', name), path.join(bare, name), { recursive: true })
+    fs.appendFileSync(path.join(bare, 'config'), `${hostileConfig(program)}[core]\n\tworktree = ${repo}\n`)
+    put(repo, '.gitattributes', ATTRIBUTES)
+    put(repo, 'b.txt', 'b\n')
+    // git looks for another one where this is none.
+    fs.writeFileSync(path.join(repo, '.git/HEAD'), 'nothing\n')
+    for (const who of [checkpoints, bench.checkpoints()])
+      await expect(who.save(target, makeCheckpointRequest(), NEVER)).rejects.toThrow(
+        /bare repository|not (in )?a git repository/,
+      )
+    expectUnsprung()
+  },
+)
 
-test('a configuration that lies in a folder before it is made a repository has nothing run', async () => {
+test('oneshot runs no program of a .git/config that a folder had before oneshot made it a repository', async () => {
   const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const folder = path.join(bench.root, 'folder')
@@ -298,7 +301,7 @@ test('a configuration that lies in a folder before it is made a repository has n
   expectUnsprung()
 })
 
-test('a .git file with a carriage return is read as git reads it', async () => {
+test('oneshot reads a .git file with a carriage return as git does, and runs no program of the configuration that it names', async () => {
   const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
@@ -327,7 +330,7 @@ function partialClone(fixture: GitFixture): { repo: string; source: string } {
   return { repo, source }
 }
 
-test('a partial clone is saved, compared and restored, and asks nobody for what is missing unless it is needed', async () => {
+test('oneshot saves, compares and restores a partial clone', async () => {
   const bench = openGitFixture()
   const { repo } = partialClone(bench)
   const target = bench.checkpointTarget(repo)
@@ -342,7 +345,7 @@ test('a partial clone is saved, compared and restored, and asks nobody for what 
   expect(fs.readFileSync(path.join(bench.root, 'beside/a.txt'), 'utf8')).toBe('changed\n')
 })
 
-test('missing objects of a repository that promises them from an ext:: address have nothing run, even where its user allows ext', async () => {
+test('oneshot runs no program for missing objects that a repository promises from an ext:: address, even if the user allows ext', async () => {
   const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const { repo } = partialClone(bench)
@@ -371,7 +374,7 @@ test('missing objects of a repository that promises them from an ext:: address h
 })
 
 test.each(['include', 'includeIf "gitdir:/"', 'diff', 'fetch "fsck"'])(
-  'a pipe that [%s] in the configuration names is not waited for, and nothing that is written to it counts',
+  'a checkpoint does not wait for a pipe that [%s] in the configuration names, and trusts nothing from it',
   async section => {
     const bench = openGitFixture()
     const repo = bench.repository('repo')
@@ -395,7 +398,7 @@ test.each(['include', 'includeIf "gitdir:/"', 'diff', 'fetch "fsck"'])(
   },
 )
 
-test('a configuration that git cannot read is refused with git’s own words', async () => {
+test('a checkpoint refuses a configuration that git cannot read, in git’s own words', async () => {
   const bench = openGitFixture()
   const repo = bench.repository('repo')
   fs.appendFileSync(path.join(repo, '.git/config'), '[include]\n\tpath = more\n[filter\n')
@@ -429,7 +432,7 @@ function lfsBench(): GitFixture & { repo: string; lfs: (key: string) => string[]
   return { ...fixture, repo, lfs }
 }
 
-test('git-lfs of the user’s own configuration runs, and finds no server, program or folder that the repository names', async () => {
+test('oneshot runs git-lfs of the user’s configuration and hides from it every server, program and folder that the repository names', async () => {
   const { repo, lfs, ...bench } = lfsBench()
   const { program, expectUnsprung } = trap(bench.root)
   const own: Readonly<Record<string, string>> = {
@@ -467,32 +470,35 @@ test('git-lfs of the user’s own configuration runs, and finds no server, progr
 
 const realLfs = which('git-lfs', process.env, '/')
 
-test.skipIf(realLfs === undefined)('the real git-lfs brings contents back, and asks no server for others', async () => {
-  const bench = openGitFixture()
-  const repo = bench.repository('repo')
-  bench.git(repo, 'lfs', 'install', '--skip-repo')
-  const asked: string[] = []
-  const server = http.createServer((request, response) => {
-    asked.push(request.url ?? '')
-    response.writeHead(404).end()
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as { port: number }
-  put(repo, '.gitattributes', '*.bin filter=lfs\n')
-  put(repo, '.lfsconfig', `[lfs]\n\turl = http://127.0.0.1:${port}/lfs\n`)
-  put(repo, 'a.bin', 'a\n')
-  put(repo, 'b.bin', 'b\n')
-  const target = bench.checkpointTarget(repo)
-  const checkpoints = bench.checkpoints()
-  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
-  const pointer = bench.git(repo, 'cat-file', 'blob', `${first.commit}:b.bin`)
-  const [, oid = ''] = /sha256:(\w+)/.exec(pointer) ?? []
-  for (const name of ['a.bin', 'b.bin']) put(repo, name, 'changed\n')
-  const second = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
-  fs.rmSync(path.join(repo, '.git/lfs/objects', oid.slice(0, 2), oid.slice(2, 4), oid))
-  await checkpoints.restoreInPlace(target, first, second)
-  expect(fs.readFileSync(path.join(repo, 'a.bin'), 'utf8')).toBe('a\n')
-  expect(fs.readFileSync(path.join(repo, 'b.bin'), 'utf8')).toBe(pointer)
-  expect(asked).toEqual([])
-})
+test.skipIf(realLfs === undefined)(
+  'a restore with the real git-lfs brings local contents back and asks no server for missing ones',
+  async () => {
+    const bench = openGitFixture()
+    const repo = bench.repository('repo')
+    bench.git(repo, 'lfs', 'install', '--skip-repo')
+    const asked: string[] = []
+    const server = http.createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.writeHead(404).end()
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as { port: number }
+    put(repo, '.gitattributes', '*.bin filter=lfs\n')
+    put(repo, '.lfsconfig', `[lfs]\n\turl = http://127.0.0.1:${port}/lfs\n`)
+    put(repo, 'a.bin', 'a\n')
+    put(repo, 'b.bin', 'b\n')
+    const target = bench.checkpointTarget(repo)
+    const checkpoints = bench.checkpoints()
+    const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+    const pointer = bench.git(repo, 'cat-file', 'blob', `${first.commit}:b.bin`)
+    const [, oid = ''] = /sha256:(\w+)/.exec(pointer) ?? []
+    for (const name of ['a.bin', 'b.bin']) put(repo, name, 'changed\n')
+    const second = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+    fs.rmSync(path.join(repo, '.git/lfs/objects', oid.slice(0, 2), oid.slice(2, 4), oid))
+    await checkpoints.restoreInPlace(target, first, second)
+    expect(fs.readFileSync(path.join(repo, 'a.bin'), 'utf8')).toBe('a\n')
+    expect(fs.readFileSync(path.join(repo, 'b.bin'), 'utf8')).toBe(pointer)
+    expect(asked).toEqual([])
+  },
+)

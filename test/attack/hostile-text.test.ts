@@ -194,10 +194,10 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'the record of a checkpoint': parseCheckpointRecord,
   'lines of output': nasty => splitCompleteLines(Buffer.from(nasty)),
   'a line of JSON': parseObject,
-  'what a tool was given': nasty => summarizeInput({ command: nasty, nested: [nasty] }),
+  'the input of a tool': nasty => summarizeInput({ command: nasty, nested: [nasty] }),
 }
 
-describe('the number of steps', () => {
+describe('the count of steps', () => {
   const nasty = (size: number): string => 'a'.repeat(size)
   const planted: [string, (text: string) => unknown][] = [
     [
@@ -214,14 +214,17 @@ describe('the number of steps', () => {
     ['an expression that looks for an end', text => /a\s*[^]*?b/.test(text)],
     ['an expression that matches often', text => text.replace(/a(?=[^]*b)|a/g, '')],
   ]
-  it.each(planted)('grows with the square for %s that does, and is the same in the next run', (_, read) => {
-    const work = (size: number) => (): void => void read(nasty(size))
-    expect(() => expectLinear(work, 'planted', 1_000)).toThrow(/8 times the text takes [3-6]\d/)
-    expect(countSteps(work(1_000))).toBe(countSteps(work(1_000)))
-  })
+  it.each(planted)(
+    'grows with the square of the text for a slow reader (%s), and is the same in the next run',
+    (_, read) => {
+      const work = (size: number) => (): void => void read(nasty(size))
+      expect(() => expectLinear(work, 'planted', 1_000)).toThrow(/8 times the text takes [3-6]\d/)
+      expect(countSteps(work(1_000))).toBe(countSteps(work(1_000)))
+    },
+  )
 })
 
-it('a list in YAML with very many keys is read in steps that grow with it', () => {
+it('readYaml reads a list with very many keys in steps that grow with its length', () => {
   expectLinear(size => {
     const nasty = Array.from({ length: size / 10 }, (_, n) => `k${n}: 1\n`).join('')
     return () => void readYaml(nasty)
@@ -233,7 +236,7 @@ function sample(pieces: readonly string[]): readonly string[] {
   return pieces.filter((_, place) => place % testSize(12, 1) === 0)
 }
 
-/** What is refused is read as well. */
+/** Returns a reader that gives null for a text that it refuses: it has read that text, too. */
 function orRefused(read: (text: string) => unknown): (text: string) => unknown {
   return nasty => {
     try {
@@ -244,8 +247,8 @@ function orRefused(read: (text: string) => unknown): (text: string) => unknown {
   }
 }
 
-describe.each(Object.entries(READERS))('reading of %s', (name, read) => {
-  it('takes steps that grow with the text and not with its square', () => {
+describe.each(Object.entries(READERS))('the reader of %s', (name, read) => {
+  it('takes steps that grow with the length of a hostile text and not with its square', () => {
     for (const piece of sample(MORE_PIECES)) {
       expectLinear(
         size => {
@@ -325,8 +328,8 @@ function reading(kind: string, piece: string, size: number): () => void {
   }
 }
 
-describe.each(Object.keys(EVENTS))('output of %s', kind => {
-  it('that is hostile is read, and its end explained, in steps that grow with it and not with its square', () => {
+describe.each(Object.keys(EVENTS))('the reader of output of %s', kind => {
+  it('reads hostile output and explains the exit in steps that grow with its length and not with its square', () => {
     for (const piece of sample(PIECES))
       expectLinear(size => reading(kind, piece, size), `${kind}, ${JSON.stringify(piece)}`)
   })
@@ -338,7 +341,7 @@ describe.each(Object.keys(EVENTS))('output of %s', kind => {
   forCases(
     [' (file state is current in your context', 'password: '],
     1,
-    `with a line of ${longest / 1_024} KB of %j takes a few steps for each character, and not its square`,
+    `reads a line of ${longest / 1_024} KB of %j in a few steps for each character`,
     piece => {
       const { large } = expectLinear(size => reading(kind, piece, size), `${kind}, ${piece}`, longest / TIMES)
       expect(large).toBeGreaterThan(longest)

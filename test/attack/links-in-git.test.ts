@@ -64,25 +64,30 @@ const LINKS = [
   'lfs/tmp',
 ] as const
 
-forCases(LINKS, 7, 'nothing is written where .git/%s leads to as a link', async name => {
-  const fixture = openGitFixture()
-  const repo = begin(fixture)
-  const keeping = fixture.checkpointTarget(repo)
-  const isFolder = !/HEAD$|MSG$|main$|ID$|other$|packed-refs$|index$/.test(name)
-  const target = path.join(fixture.root, 'precious')
-  if (isFolder) put(target, 'kept', 'precious\n')
-  else fs.writeFileSync(target, 'precious\n')
-  const file = path.join(repo, '.git', name.replace('ID', keeping.sessionId))
-  replace(file, place => fs.symlinkSync(target, place))
-  const refusal = /is a link|not a git repository|not in a git repository/
-  const visible = fixture.checkpoints().save(keeping, makeCheckpointRequest({ isVisible: true }), NEVER)
-  await expect(visible).rejects.toThrow(refusal)
-  await expect(gitWorktrees({ env: fixture.env }).snapshot(repo)).rejects.toThrow(refusal)
-  if (isFolder) expect(fs.readdirSync(target)).toEqual(['kept'])
-  else expect(fs.readFileSync(target, 'utf8')).toBe('precious\n')
-})
+forCases(
+  LINKS,
+  7,
+  'oneshot refuses a repository whose .git/%s is a link, and writes nothing to its target',
+  async name => {
+    const fixture = openGitFixture()
+    const repo = begin(fixture)
+    const keeping = fixture.checkpointTarget(repo)
+    const isFolder = !/HEAD$|MSG$|main$|ID$|other$|packed-refs$|index$/.test(name)
+    const target = path.join(fixture.root, 'precious')
+    if (isFolder) put(target, 'kept', 'precious\n')
+    else fs.writeFileSync(target, 'precious\n')
+    const file = path.join(repo, '.git', name.replace('ID', keeping.sessionId))
+    replace(file, place => fs.symlinkSync(target, place))
+    const refusal = /is a link|not a git repository|not in a git repository/
+    const visible = fixture.checkpoints().save(keeping, makeCheckpointRequest({ isVisible: true }), NEVER)
+    await expect(visible).rejects.toThrow(refusal)
+    await expect(gitWorktrees({ env: fixture.env }).snapshot(repo)).rejects.toThrow(refusal)
+    if (isFolder) expect(fs.readdirSync(target)).toEqual(['kept'])
+    else expect(fs.readFileSync(target, 'utf8')).toBe('precious\n')
+  },
+)
 
-test('nothing is written to a file that has a second name in .git', async () => {
+test('a checkpoint writes nothing to a file that has a hard link in .git', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = path.join(fixture.root, 'precious')
@@ -98,7 +103,7 @@ test('nothing is written to a file that has a second name in .git', async () => 
   expect(fs.readFileSync(target, 'utf8')).toBe('precious\n')
 })
 
-test('a link that takes the place of a log after it was found to be a file is found as well', async () => {
+test('a checkpoint refuses a link that took the place of a log after an earlier checkpoint', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const keeping = fixture.checkpointTarget(repo)
@@ -113,7 +118,7 @@ test('a link that takes the place of a log after it was found to be a file is fo
   expect(fs.readFileSync(target, 'utf8')).toBe('precious\n')
 })
 
-test('links that git itself makes or only reads are no reason to refuse: hooks, and symbolic refs of old versions', async () => {
+test('a checkpoint accepts links that git itself makes or only reads: hooks, and symbolic refs of old versions', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const shared = path.join(fixture.root, 'hooks')
@@ -126,7 +131,7 @@ test('links that git itself makes or only reads are no reason to refuse: hooks, 
   )
 })
 
-test('a ref of ours that leads to a branch by its content does not have that branch moved', async () => {
+test('a checkpoint does not move a branch to which somebody pointed the session’s ref', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const keeping = fixture.checkpointTarget(repo)
@@ -162,7 +167,7 @@ const FILES = [
   'other/.git/HEAD',
 ] as const
 
-forCases(FILES, 7, 'a pipe in the place of %s is refused at once, and nothing hangs', async name => {
+forCases(FILES, 7, 'oneshot does not hang at a pipe in the place of %s', async name => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   put(repo, 'deep/down/b.txt', 'b\n')
@@ -181,7 +186,7 @@ forCases(FILES, 7, 'a pipe in the place of %s is refused at once, and nothing ha
 })
 
 test.each(['a pipe', 'a link to a pipe'])(
-  'git does not wait at %s in the place of an object, also where the repository lies outside of the working tree',
+  'a checkpoint in a linked worktree refuses %s in the place of an object at once',
   async kind => {
     const fixture = openGitFixture()
     const main = begin(fixture)
@@ -201,7 +206,7 @@ test.each(['a pipe', 'a link to a pipe'])(
 )
 
 test.each(['.git/HEAD', '.git/config', '.git/info/exclude', '.gitignore'])(
-  '%s that is endless, or a device, is refused at once',
+  'a checkpoint refuses an endless file or a device in the place of %s',
   async name => {
     const fixture = openGitFixture()
     const repo = begin(fixture)
@@ -237,7 +242,7 @@ const SWAPS: Readonly<Record<string, (repo: string, other: string) => void>> = {
 }
 
 test.each(Object.entries(SWAPS))(
-  'a project that %s has lead to another repository since the session began is not saved, and that one stays as it is',
+  'a checkpoint refuses a project that %s has led to another repository since the session began, and does not change that one',
   async (_, swap) => {
     const fixture = openGitFixture()
     const repo = begin(fixture)
@@ -260,7 +265,7 @@ test.each(Object.entries(SWAPS))(
   },
 )
 
-test('a session in a subfolder is not saved into a repository that a .git in that folder, or none at all, leads to', async () => {
+test('a checkpoint in a subfolder refuses another repository to which a new or a removed .git leads', async () => {
   const fixture = openGitFixture()
   const around = fixture.repository('home')
   const repo = fixture.repository('home/repo')
@@ -280,7 +285,7 @@ test('a session in a subfolder is not saved into a repository that a .git in tha
   for (const one of [other, around]) expect(fixture.git(one, 'for-each-ref')).toBe('')
 })
 
-test('a submodule whose .git leads to another repository has nothing written into that one', async () => {
+test('a checkpoint writes nothing into another repository to which the .git of a submodule leads', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const source = fixture.repository('source')
@@ -309,7 +314,7 @@ test('a submodule whose .git leads to another repository has nothing written int
   expect(fixture.git(source, 'for-each-ref')).toBe(before)
 })
 
-test('a project that was moved, or whose repository was made anew, is saved as before', async () => {
+test('a checkpoint still saves a project that somebody moved or whose repository somebody made again', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const keeping = fixture.checkpointTarget(repo)
@@ -323,7 +328,7 @@ test('a project that was moved, or whose repository was made anew, is saved as b
   await savedCheckpoint(fixture.checkpoints().save({ ...keeping, cwd: moved }, makeCheckpointRequest(), NEVER))
 })
 
-test('a loop whose checkout comes to belong to another repository does not write into that one', async () => {
+test('a loop does not write into another repository when the .git of its checkout comes to name that one', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const worktrees = gitWorktrees({ env: fixture.env })
@@ -335,7 +340,7 @@ test('a loop whose checkout comes to belong to another repository does not write
   expect(fixture.git(other, 'for-each-ref')).toBe('')
 })
 
-test('a working tree that the configuration puts elsewhere is neither read nor written', async () => {
+test('checkpoints and restores refuse a working tree that the configuration puts elsewhere', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const keeping = fixture.checkpointTarget(repo)
@@ -358,7 +363,7 @@ test('a working tree that the configuration puts elsewhere is neither read nor w
   expect(fs.readdirSync(home)).toEqual(['secret'])
 })
 
-test('a loop’s own files in .git are not written behind a link, and a link in the place of its index is not followed', async () => {
+test('a loop writes its files in .git behind no link, and follows no link in the place of its index', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const worktrees = gitWorktrees({ env: fixture.env })

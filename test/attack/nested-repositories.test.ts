@@ -36,7 +36,7 @@ function watched(fixture: GitFixture): { checkpoints: GitCheckpoints; folders: (
   return { checkpoints: fixture.checkpoints({ env }), folders: () => new Set(fs.readFileSync(log, 'utf8').split('\n')) }
 }
 
-test('git is not run in another repository by any later checkpoint, a diff, a restore or a removal either', async () => {
+test('checkpoints, diffs, restores and removals never run git in a nested repository that oneshot does not save', async () => {
   const fixture = openGitFixture()
   const { repo, inner } = begin(fixture)
   const keeping = fixture.checkpointTarget(repo)

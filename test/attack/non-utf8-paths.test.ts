@@ -34,7 +34,7 @@ function bytes(...parts: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat(parts.map(part => Buffer.from(part as string)))
 }
 
-test.each(['filter', 'merge', 'diff'])('a %s driver whose name is no text is not run', async kind => {
+test.each(['filter', 'merge', 'diff'])('a checkpoint runs no %s driver whose name is no UTF-8 text', async kind => {
   const fixture = openGitFixture()
   const { program, isSprung } = trap(fixture.root)
   const repo = begin(fixture)
@@ -49,7 +49,7 @@ test.each(['filter', 'merge', 'diff'])('a %s driver whose name is no text is not
   expect(isSprung()).toBe(false)
 })
 
-test('a working tree, or a file to include, whose name is no text is refused', async () => {
+test('a checkpoint refuses a working tree or an included file whose name is no UTF-8 text', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const target = fixture.checkpointTarget(repo)
@@ -70,9 +70,9 @@ test('a working tree, or a file to include, whose name is no text is refused', a
 })
 
 test.each([
-  ['no text', BYTES],
+  ['no UTF-8 text', BYTES],
   ['cut short by a NUL', Buffer.from(`${TEXT}\0`)],
-])('a .git file that leads git elsewhere than it seems to is refused: %s', async (_, name) => {
+])('a checkpoint refuses a .git file whose path looks different to git: %s', async (_, name) => {
   const fixture = openGitFixture()
   const { program, isSprung } = trap(fixture.root)
   const repo = begin(fixture)
@@ -82,7 +82,7 @@ test.each([
   const checkpoints = fixture.checkpoints()
   await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   const worktrees = path.join(repo, '.git/worktrees')
-  // git is led to a folder whose configuration runs a program, and whoever reads text to one with none.
+  // The file leads git to a folder whose configuration runs a program, and a reader of text to a folder without one.
   fs.cpSync(path.join(worktrees, 'tree'), path.join(worktrees, TEXT), { recursive: true })
   fs.cpSync(path.join(repo, '.git'), path.join(fixture.root, 'evil'), { recursive: true })
   fs.appendFileSync(path.join(fixture.root, 'evil/config'), `[filter "x"]\n\tclean = ${program}\n`)

@@ -93,7 +93,7 @@ function begin(): { bench: GitFixture; repo: string; remote: string } {
 
 const env = (fixture: GitFixture): Record<string, string> => fixture.env as Record<string, string>
 
-test('a password in an address works, and is in no argument list of git or of what git starts', async () => {
+test('push and fetch use a password in an address and show it in no argument list of git and its programs', async () => {
   const { bench: fixture, repo, remote } = begin()
   const logins: string[] = []
   const address = await serve(fixture, remote, logins)
@@ -119,7 +119,7 @@ test('a password in an address works, and is in no argument list of git or of wh
   expect(seen()).toEqual([])
 })
 
-test('a wrong password, or a token in the place of the name, is in no error and no argument list', async () => {
+test('a push shows a wrong password, or a token in the place of the name, in no error and no argument list', async () => {
   const { bench: fixture, repo, remote } = begin()
   const address = await serve(fixture, remote, [])
   const checkpoints = fixture.checkpoints()
@@ -137,7 +137,7 @@ test('a wrong password, or a token in the place of the name, is in no error and 
   expect(seen()).toEqual([])
 })
 
-test('an address whose password only a helper could read is refused, and the helper is not started', async () => {
+test('a push refuses an address whose password only a remote helper could read, and does not start the helper', async () => {
   const { bench: fixture, repo } = begin()
   const bin = path.join(fixture.root, 'bin')
   put(bin, 'git-remote-far', `#!/bin/sh\necho "$@" >> ${fixture.root}/args\nexit 1\n`, 0o755)
@@ -156,7 +156,7 @@ test('an address whose password only a helper could read is refused, and the hel
   expect(fs.readFileSync(path.join(fixture.root, 'args'), 'utf8')).not.toContain(TOKEN)
 })
 
-test('a token elsewhere in an address than before the @ is refused, and git is not started with it', async () => {
+test('push and fetch refuse an address with a token elsewhere than before the @, and start no git with it', async () => {
   const { bench: fixture, repo } = begin()
   const checkpoints = fixture.checkpoints()
   const target = fixture.checkpointTarget(repo)
@@ -176,7 +176,7 @@ test('a token elsewhere in an address than before the @ is refused, and git is n
   expect(seen()).toEqual([])
 })
 
-test('the password of an address goes to its own server only', async () => {
+test('a push sends the password of an address to its own server only', async () => {
   const { bench: fixture, repo, remote } = begin()
   const logins: string[] = []
   const address = await serve(fixture, remote, logins)
@@ -195,7 +195,7 @@ test('the password of an address goes to its own server only', async () => {
   expect(new Set(logins)).toEqual(new Set(['']))
 })
 
-test('an address with a password that cannot be reached shows it nowhere', async () => {
+test('no command, log or project file shows the password of an address that oneshot cannot reach', async () => {
   const testHome = new TestHome()
   onTestFinished(() => testHome.close())
   await initProject(testHome)

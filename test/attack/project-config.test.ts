@@ -54,7 +54,7 @@ it.each([
   expect({ value, origin }).toEqual({ value: expected, origin: 'user' })
 })
 
-it('where its user has chosen nothing the usual holds, and it is not called a choice', async () => {
+it('a clone cannot weaken the defaults where the user has chosen nothing, and `origin` stays default', async () => {
   theirs('autonomy = "full"\nresilient = false\ncheckpoints = "off"\nmax-time = "none"\nsilence = "none"\n')
   const { autonomy, resilient, checkpoints, silence, 'max-time': maxTime } = await load()
   expect([autonomy, resilient, checkpoints, maxTime, silence].map(({ value, origin }) => [value, origin])).toEqual([
@@ -66,20 +66,20 @@ it('where its user has chosen nothing the usual holds, and it is not called a ch
   ])
 })
 
-it('of all keys a project decides only about the agent and the name by itself', () => {
+it('a project file alone decides only about the keys agent and name', () => {
   const keys = Object.entries(KEYS as Readonly<Record<string, Key<unknown>>>)
   const free = keys.filter(([, { isPersonal, withProject }]) => isPersonal !== true && withProject === undefined)
   expect(free.map(([name]) => name)).toEqual(['agent', 'name'])
 })
 
-it('a project may lower rights and limits, and `config` says so', async () => {
+it('a project file may lower rights and limits, and the configuration names that file as their origin', async () => {
   const file = theirs('autonomy = "ask"\nmax-time = "1m"\nmemory = "1G"\nsilence = "1m"\ncheckpoints = "branch"\n')
   const config = await load(path.join(clone, 'deep'))
   for (const key of ['autonomy', 'max-time', 'memory', 'silence', 'checkpoints'] as const)
     expect(config[key]).toMatchObject({ origin: 'project', where: file })
 })
 
-it('a file in a folder that anybody may write to, above the repository or above HOME does not count', async () => {
+it('the configuration ignores a project file above the repository, above HOME or in a folder that anybody may write to', async () => {
   theirs('autonomy = "ask"\n', path.join(root, 'shared'))
   expect((await load()).autonomy.origin).toBe('project')
   fs.mkdirSync(path.join(clone, '.git'))
@@ -92,18 +92,21 @@ it('a file in a folder that anybody may write to, above the repository or above 
   expect(config.autonomy.origin).toBe('default')
 })
 
-it.skipIf(!isRoot)('the file of another user does not count, and neither does its link to one of ours', async () => {
-  const file = theirs('autonomy = "ask"\n')
-  fs.chownSync(file, NOBODY, NOBODY)
-  expect((await load()).autonomy.origin).toBe('default')
-  fs.rmSync(file)
-  fs.writeFileSync(path.join(root, 'ours'), 'autonomy = "ask"\n')
-  fs.symlinkSync(path.join(root, 'ours'), file)
-  fs.lchownSync(file, NOBODY, NOBODY)
-  expect((await load()).autonomy.origin).toBe('default')
-})
+it.skipIf(!isRoot)(
+  'the configuration ignores a project file of another user, and another user’s link to a file of ours',
+  async () => {
+    const file = theirs('autonomy = "ask"\n')
+    fs.chownSync(file, NOBODY, NOBODY)
+    expect((await load()).autonomy.origin).toBe('default')
+    fs.rmSync(file)
+    fs.writeFileSync(path.join(root, 'ours'), 'autonomy = "ask"\n')
+    fs.symlinkSync(path.join(root, 'ours'), file)
+    fs.lchownSync(file, NOBODY, NOBODY)
+    expect((await load()).autonomy.origin).toBe('default')
+  },
+)
 
-it('pipes, devices, links and endless files are refused at once', async () => {
+it('the reader of project files refuses pipes, devices, dangling links, folders and endless files at once', async () => {
   const file = path.join(clone, '.oneshot.toml')
   const makers = [
     async () => fs.symlinkSync('/dev/zero', file),

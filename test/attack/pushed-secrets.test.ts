@@ -8,7 +8,7 @@ import { NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } fr
 
 const TOKEN = 'correct-horse-battery-7731'
 
-test('a pushed checkpoint leaves out untracked files that look like secrets, and says which', async () => {
+test('a pushed checkpoint leaves out untracked files that look like secrets, and names them', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   put(repo, 'tracked.pem', 'a public test fixture\n')
@@ -55,7 +55,7 @@ test('a pushed checkpoint leaves out untracked files that look like secrets, and
   expect(files(whole.commit)).toEqual(expect.arrayContaining(Object.keys(secrets)))
 })
 
-test('a checkpoint that is not pushed has everything, and a restore leaves a withheld file alone', async () => {
+test('a checkpoint without push contains secret files, and a restore does not touch a file that a pushed one left out', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   put(repo, 'a.txt', 'a\n')
@@ -112,7 +112,7 @@ const PLACES: Readonly<Record<string, (repo: string) => void>> = {
 }
 
 test.each(Object.entries(PLACES))(
-  'the value of a secret variable in %s is not pushed, and the file is named',
+  'a pushed checkpoint leaves out the value of a secret variable in %s, and says so',
   async (_, write) => {
     const { repo, save, pushedWith } = pushing()
     put(repo, 'early.txt', 'nothing yet\n')
@@ -127,7 +127,7 @@ test.each(Object.entries(PLACES))(
   },
 )
 
-test('a tracked file that held the value before is saved, and one that gets it now comes back when the value is gone', async () => {
+test('a pushed checkpoint saves a tracked file that held a secret before, and leaves out another file only while it holds the secret', async () => {
   const { bench: fixture, repo, save } = pushing({ 'config.txt': `known ${TOKEN}\n` })
   put(repo, 'config.txt', `known ${TOKEN}, changed\n`)
   put(repo, 'a.txt', `${TOKEN}\n`)

@@ -99,7 +99,7 @@ const JUNK: Readonly<Record<string, { put: Put; at: (ref: string) => string }>> 
 }
 
 test.each(Object.entries(JUNK))(
-  '%s in the place of a session that lives here does not stop its pushes',
+  '%s in the place of a session’s ref on the remote does not stop the session’s pushes',
   async (_, junk) => {
     const scene = await begin()
     const { bench: fixture, repo, remote, ref, keeping: target } = scene
@@ -123,7 +123,7 @@ test.each(Object.entries(JUNK))(
   },
 )
 
-test('junk below one session is in the way of no other one', async () => {
+test('junk refs below one session do not stop the pushes of another session', async () => {
   const scene = await begin()
   const { bench: fixture, remote, checkpoints, repo } = scene
   const other = fixture.checkpointTarget(repo)
@@ -136,7 +136,7 @@ test('junk below one session is in the way of no other one', async () => {
   expect(scene.refsThere()).toContain(`refs/oneshot/demo-work/${other.sessionId}`)
 })
 
-test('a ref in the place of the folder of all sessions is named, with the command that removes it', async () => {
+test('a push names a ref in the place of refs/oneshot and the command that removes it', async () => {
   const scene = await begin()
   forgeCheckpoint(scene.bench, scene.remote, { ref: 'refs/oneshot', message: 'junk' })
   await expect(scene.pushNext()).rejects.toMatchObject({
@@ -147,7 +147,7 @@ test('a ref in the place of the folder of all sessions is named, with the comman
   })
 })
 
-test('a remote that sends megabytes in one line holds nobody up', async () => {
+test('a remote that sends megabytes in one line does not delay a push', async () => {
   const { bench: fixture, checkpoints, keeping: target, repo } = await begin()
   await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   const script = path.join(fixture.root, 'ssh')
@@ -161,14 +161,17 @@ test('a remote that sends megabytes in one line holds nobody up', async () => {
   expect(fs.existsSync(repo)).toBe(true)
 })
 
-test.each(['a', '://', 'a:', 'http://', '://a:', '@', ' ', '\n'])('an error that repeats %j takes no time', word => {
-  const begun = performance.now()
-  const { message } = new GitError('push', { code: 1, stderr: word.repeat(2_000_000 / word.length) })
-  expect(message.length).toBeLessThanOrEqual(300)
-  expect(performance.now() - begun).toBeLessThan(2_000)
-})
+test.each(['a', '://', 'a:', 'http://', '://a:', '@', ' ', '\n'])(
+  'GitError shortens an error that repeats %j at once',
+  word => {
+    const begun = performance.now()
+    const { message } = new GitError('push', { code: 1, stderr: word.repeat(2_000_000 / word.length) })
+    expect(message.length).toBeLessThanOrEqual(300)
+    expect(performance.now() - begun).toBeLessThan(2_000)
+  },
+)
 
-test('an error shows no password, whatever stands in it', () => {
+test('GitError shows no password of an address in an error', () => {
   const said = (stderr: string): string => new GitError('push', { code: 1, stderr }).message
   expect(said("fatal: unable to access 'https://me:p@ss:w0rd@host/x/': no")).toBe(
     "unable to access 'https://‹hidden›@host/x/': no",
@@ -179,7 +182,7 @@ test('an error shows no password, whatever stands in it', () => {
   expect(said('fatal: ssh://git@host/x')).toBe('ssh://git@host/x')
 })
 
-test('a chain of fat messages is read only so far, and the newest checkpoints are there', async () => {
+test('oneshot reads only a part of a chain of huge checkpoint messages, beginning with the newest', async () => {
   const { bench: fixture, repo, checkpoints, keeping: target, ref } = await begin()
   const fat = 'x'.repeat(480_000)
   const commits = Array.from({ length: 160 }, (_, at) => {
@@ -193,7 +196,7 @@ test('a chain of fat messages is read only so far, and the newest checkpoints ar
   expect(all.at(-1)?.number).toBe(160)
 })
 
-test('a checkpoint that names more repositories than any tree has is read only so far', async () => {
+test('oneshot reads only the first 2,000 nested repositories that a checkpoint names', async () => {
   const { bench: fixture, repo, checkpoints, keeping: target, ref } = await begin()
   const lines = Array.from({ length: 6_000 }, (_, at) => `Oneshot-Nested: n${at} commit ${'a'.repeat(40)}\n`)
   forgeCheckpoint(fixture, repo, { ref, message: checkpointMessage({ Session: target.sessionId }, lines.join('')) })
@@ -203,7 +206,7 @@ test('a checkpoint that names more repositories than any tree has is read only s
   expect(unable).toHaveLength(2_000)
 })
 
-test('a tree that makes git fail is refused, and not taken for a small one', async () => {
+test('oneshot refuses a tree that makes git fail and does not mistake it for a small one', async () => {
   const { bench: fixture, repo, checkpoints, keeping: target, ref } = await begin()
   const broken = writeObject(fixture, repo, 'tree', 'no tree at all')
   const id = writeTree(fixture, repo, [{ mode: '40000', name: 'sub', id: broken }])
@@ -213,7 +216,7 @@ test('a tree that makes git fail is refused, and not taken for a small one', asy
   await expect(checkpoints.compareWorktree(target, last)).rejects.toThrow('git cannot list its objects')
 })
 
-test('a session whose refs somebody has removed pushes nothing, least of all a branch', async () => {
+test('a session whose refs somebody has removed pushes nothing, not even a branch', async () => {
   const { bench: fixture, repo, remote, checkpoints, keeping: target, ref } = await begin()
   await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   fixture.git(repo, 'update-ref', '-d', ref)

@@ -21,7 +21,7 @@ function begin(): { bench: GitFixture; repo: string; remote: string } {
   return { bench: fixture, repo, remote }
 }
 
-test('a remote that sends more than there is room for is left, and nothing of it stays', async () => {
+test('a fetch stops when a remote sends more than the limit, and keeps nothing of it', async () => {
   const { bench: fixture, repo, remote } = begin()
   fixture.git(repo, 'remote', 'add', 'origin', remote)
   const checkpoints = fixture.checkpoints({ maxFetchSize: 100_000 })
@@ -51,7 +51,7 @@ test('a remote that sends more than there is room for is left, and nothing of it
   fixture.expectIntact(clone)
 })
 
-test('a repository that somebody has put into the working tree is no remote, under no name', async () => {
+test('push and fetch refuse a repository in the working tree as a remote, under every name', async () => {
   const { bench: fixture, repo, remote } = begin()
   fixture.git(repo, 'remote', 'add', 'inside', './origin')
   const checkpoints = fixture.checkpoints()
@@ -86,7 +86,7 @@ test('a repository that somebody has put into the working tree is no remote, und
   expect(fixture.git(remote, 'for-each-ref', 'refs/oneshot')).toContain(target.sessionId)
 })
 
-test('history that somebody has grafted onto a commit is not taken for its own', async () => {
+test('oneshot ignores history that somebody has grafted onto a commit', async () => {
   const { bench: fixture, repo } = begin()
   const lost = fixture.git(repo, 'commit-tree', '-m', 'lost', 'HEAD^{tree}').trim()
   const head = fixture.git(repo, 'rev-parse', 'HEAD').trim()

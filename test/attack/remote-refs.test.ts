@@ -23,7 +23,7 @@ function begin(): { bench: GitFixture; remote: string; clone: string } {
   return { bench: fixture, remote, clone }
 }
 
-test('refs that look like ours bring nothing, and leave branches, tags and refs of this machine as they are', async () => {
+test('a fetch ignores refs that only look like those of oneshot, and changes no branch, tag or ref of this machine', async () => {
   const { bench: fixture, remote, clone } = begin()
   const ref = (name: string): string => `refs/oneshot/demo-far/${name}`
   const good = forgeCheckpoint(fixture, remote, { ref: ref('good'), message: checkpointMessage({ Session: 'good' }) })
@@ -67,7 +67,7 @@ test('refs that look like ours bring nothing, and leave branches, tags and refs 
   expect(refs()).toBe(before)
 })
 
-test('ten thousand refs are read at once, and only what was asked for is fetched', async () => {
+test('a fetch from a remote with ten thousand junk refs takes only the session that was asked for', async () => {
   const { bench: fixture, remote, clone } = begin()
   const good = forgeCheckpoint(fixture, remote, {
     ref: 'refs/oneshot/demo-far/good',
@@ -90,7 +90,7 @@ test('ten thousand refs are read at once, and only what was asked for is fetched
   ).toMatchObject({ number: 1 })
 })
 
-test('a remote with more refs than can be read is refused in a sentence', async () => {
+test('a fetch refuses a remote with more refs than it can read, and says so', async () => {
   const { bench: fixture, remote, clone } = begin()
   const good = forgeCheckpoint(fixture, remote, {
     ref: 'refs/oneshot/demo-far/good',

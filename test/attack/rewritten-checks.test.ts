@@ -64,7 +64,7 @@ const TESTS = {
 }
 
 describe('an agent that weakens its own check', () => {
-  it('is not believed, side by side with those that do not', async () => {
+  it('gets its task blocked, while the task of an honest agent beside it is done', async () => {
     await project(
       TESTS,
       'rm tests/b.sh; echo x > 1.txt',
@@ -121,7 +121,7 @@ describe('an agent that weakens its own check', () => {
     expect(await testHome.ended('ralph-again')).toMatchObject({ outcome: 'done' })
   })
 
-  it('with less than full autonomy runs nothing of its own, also where there was no check', async () => {
+  it('with less than full autonomy cannot make oneshot run a check that it wrote itself, even if there was none before', async () => {
     const script = '{"scripts":{"test":"echo ran >> $JOURNAL.checks"}}'
     await project({ 'a.txt': 'a\n' }, `echo '${script}' > package.json; echo x > 1.txt`)
     expect(rows(await played('--autonomy', 'edits'))).toEqual([['done', expect.stringContaining('not tested')]])
@@ -144,8 +144,8 @@ describe('an agent that weakens its own check', () => {
   })
 })
 
-describe('a check that fails from the start', () => {
-  it('is told, and blames no task until it has passed once', { tags: ['extended'] }, async () => {
+describe('a loop whose check fails from the start', () => {
+  it('notes the failure, and blames no task until the check has passed once', { tags: ['extended'] }, async () => {
     await project({ ...TESTS, broken: '' }, 'echo x > 1.txt', 'rm broken', 'echo x > bad')
     const board = await played('--verify', 'sh check.sh')
     expect(rows(board)).toEqual([
@@ -157,8 +157,8 @@ describe('a check that fails from the start', () => {
   })
 })
 
-describe('a path to protect or to allow', () => {
-  it('that is misspelt or ignored by git is refused, and a pattern for files to come is noted', async () => {
+describe('a path for --protect or --allow', () => {
+  it('makes the command fail if it is misspelt, outside or ignored by git, and a pattern without files yet causes a note', async () => {
     await project({ ...TESTS, '.gitignore': 'out/\n', 'out/x.txt': 'x' }, 'true')
     const refused = async (...args: string[]): Promise<string> => {
       const { code, stderr } = await testHome.oneshot('ralph', '--agent', 'codex', ...args)
@@ -188,7 +188,7 @@ describe('a path to protect or to allow', () => {
     expect(stderr).toContain('no file matches te?ts/c*.sh so far')
   })
 
-  it('may be a folder with a slash, a whole path, or a name with signs of a pattern in it', {
+  it('may be a folder with a slash, an absolute path, or a name with characters of a pattern', {
     tags: ['extended'],
   }, async () => {
     await project(

@@ -22,7 +22,7 @@ afterEach(async () => {
   await server.close()
 })
 
-it('secrets of a prompt, a command and an answer leave neither with notices, nor with hooks, nor in names, and are not in the supervisor’s log', async () => {
+it('oneshot leaks secrets of a prompt, a command and a question neither in notifications, hooks, names and refs nor in the supervisor’s log', async () => {
   const told = testHome.path('told')
   const channels = [
     `[notify.hook]\ntype = "webhook"\nurl = "${server.url}/hook"`,

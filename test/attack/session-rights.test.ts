@@ -11,7 +11,7 @@ const caller = (spec: Partial<Spec>): Spec => makeSpec({ agent: 'talker', name: 
 const session = (spec: Partial<Spec>): Session =>
   createSession(makeSpec({ agent: 'talker', ...spec }), { hasPrompt: true }).session
 
-describe('a session that may do less than its user', () => {
+describe('a session with less than full autonomy', () => {
   it.each<[string, Partial<StartRequest>]>([
     ['a command', { agent: 'command', argv: ['sh', '-c', 'touch /tmp/pwned'] }],
     ['more autonomy', { autonomy: 'full' }],
@@ -21,20 +21,20 @@ describe('a session that may do less than its user', () => {
     ['a command at the end', { supervision: { maxTime: null, onExit: ['/bin/sh'] } }],
     ['a check', { supervision: { maxTime: null, verify: { git: false, check: 'touch /tmp/pwned' } } }],
     ['a push', { supervision: { maxTime: null, saving: { push: 'https://example.com/x' } } }],
-  ])('starts no other with %s', (_, wanted) => {
+  ])('may start no other session with %s', (_, wanted) => {
     expect(reasonNotToStart({ ...PLAIN, ...wanted }, caller({ autonomy: 'ask' }))).not.toBeNull()
     const isMore = wanted.autonomy !== 'edits'
     if (isMore) expect(reasonNotToStart({ ...PLAIN, ...wanted }, caller({ autonomy: 'edits' }))).not.toBeNull()
     expect(reasonNotToStart({ ...PLAIN, ...wanted }, caller({ autonomy: 'full' }))).toBeNull()
   })
 
-  it('starts others with as little', () => {
+  it('may start other sessions with the same autonomy', () => {
     expect(reasonNotToStart(PLAIN, caller({ autonomy: 'ask' }))).toBeNull()
     expect(reasonNotToStart({ ...PLAIN, autonomy: 'edits' }, caller({ autonomy: 'edits' }))).toBeNull()
   })
 })
 
-it('nobody gets more time, memory or money from a session than it has itself', () => {
+it('a session gives the sessions it starts no more time, memory or money than it has itself', () => {
   const own = caller({ maxTime: 60_000, memory: 1_000, limits: { usd: 1, tokens: null, turns: 5 } })
   const more = { ...PLAIN, supervision: { maxTime: null, limits: { usd: 50, tokens: 7 } } }
   expect(clampToLimits(more, own)).toEqual({
@@ -49,7 +49,7 @@ it('nobody gets more time, memory or money from a session than it has itself', (
   expect(clampToLimits(less, own)).toEqual(less)
 })
 
-it('a session’s own are those that it or one of its own has started', () => {
+it('isOwnOrDescendant accepts a session itself and every session that it or its descendants started', () => {
   const all = [
     session({ id: 'top', name: 'a' }),
     session({ id: 'child', name: 'b', startedBy: 'top' }),
@@ -66,6 +66,9 @@ it('a session’s own are those that it or one of its own has started', () => {
   expect(all.filter(target => isOwnOrDescendant(target, other, all)).map(({ spec }) => spec.id)).toEqual(['other'])
 })
 
-it.each([{ '': 'x' }, { A: 'x\0y' }, { 'A\0B': 'x' }, { 'A=B': 'x' }])('the environment %j is refused', env => {
-  expect(() => assertValidEnvironment(env)).toThrow('no program can receive')
-})
+it.each([{ '': 'x' }, { A: 'x\0y' }, { 'A\0B': 'x' }, { 'A=B': 'x' }])(
+  'the supervisor refuses the environment %j',
+  env => {
+    expect(() => assertValidEnvironment(env)).toThrow('no program can receive')
+  },
+)

@@ -37,20 +37,23 @@ const LISTS: Readonly<Record<string, string>> = {
   'marks within a comment': `- [ ] a <!-- after: ${'“'.repeat(SIZE)} -->`,
 }
 
-test.each(Object.entries(LISTS))('a list is read and marked in time: %s', (_, text) => {
-  const list = `${text}\n\n- [ ] the last\n`
-  const { items } = soon(() => readChecklist(list))
-  const last = items.find(({ title }) => title === 'the last')
-  expect(last).toBeDefined()
-  const marks = [{ key: last?.key ?? '', isDone: true, reason: 'x' }]
-  expect(soon(() => markChecklist(list, marks))).toBe(`${text}\n\n- [x] the last\n`)
-})
+test.each(Object.entries(LISTS))(
+  'the checklist reader reads and marks a hostile list within the time limit: %s',
+  (_, text) => {
+    const list = `${text}\n\n- [ ] the last\n`
+    const { items } = soon(() => readChecklist(list))
+    const last = items.find(({ title }) => title === 'the last')
+    expect(last).toBeDefined()
+    const marks = [{ key: last?.key ?? '', isDone: true, reason: 'x' }]
+    expect(soon(() => markChecklist(list, marks))).toBe(`${text}\n\n- [x] the last\n`)
+  },
+)
 
 test.each([
   ['a ', false],
   ['a\ttest ', true],
   ['test ', true],
-])('a Makefile of one long line, made of %j, is read in time', (word, isTest) => {
+])('detectCheck reads a Makefile of one long line of %j within the time limit', (word, isTest) => {
   const project = folder()
   fs.writeFileSync(path.join(project, 'Makefile'), `${word.repeat(SIZE / word.length)}:\n`)
   expect(soon(() => detectCheck(project, process.env))?.line).toBe(isTest ? 'make test' : undefined)
@@ -67,13 +70,13 @@ test.each([
   ['\ttest: a', false],
   ['# test: a', false],
   ['tests: a', false],
-])('in a Makefile %j is a test target: %s', (line, isTest) => {
+])('detectCheck takes the line %j of a Makefile for a test target: %s', (line, isTest) => {
   const project = folder()
   fs.writeFileSync(path.join(project, 'Makefile'), `a = b\n${line}\n`)
   expect(detectCheck(project, process.env) !== null).toBe(isTest)
 })
 
-test('pipes, devices, folders and links that lead out, in the place of a list or of a build file, are refused at once', async () => {
+test('the readers of lists and build files refuse pipes, devices, folders and links out of the project at once', async () => {
   const project = folder()
   const { signal } = new AbortController()
   const outside = path.join(folder(), 'secret.md')
@@ -100,7 +103,7 @@ test('pipes, devices, folders and links that lead out, in the place of a list or
   expect(detectCheck(project, process.env)).toBeNull()
 })
 
-test('a list that is a link to another file of the project is read and marked where it lies', async () => {
+test('the list reader reads and marks a list through a link to another file of the project', async () => {
   const project = folder()
   const { signal } = new AbortController()
   fs.mkdirSync(path.join(project, 'docs'))

@@ -22,7 +22,7 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !
 const named = (): number => Number(fs.readFileSync(house.home.keeperPid, 'latin1'))
 const parentOf = (pid: number): number => Number(fs.readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ')[3])
 
-it('two keepers that start together leave one, and keeper.pid names it', { timeout: 900_000 }, async () => {
+it('one of two keepers that start together ends, and keeper.pid names the other', { timeout: 900_000 }, async () => {
   await house.ok('daemon', 'start')
   for (let round = 1; round <= attackSize(4, 60); round++) {
     await house.ok('daemon', 'stop')
@@ -35,7 +35,7 @@ it('two keepers that start together leave one, and keeper.pid names it', { timeo
   }
 })
 
-it('a supervisor gets another keeper when the one that keeper.pid names is killed, also after a superfluous one was there', async () => {
+it('a supervisor starts another keeper when somebody kills its keeper, even after a superfluous keeper ran', async () => {
   await house.ok('daemon', 'start')
   const superfluous = keeper()
   await waitUntil('the superfluous keeper has left', () => hasEnded(superfluous) || undefined)
@@ -47,7 +47,7 @@ it('a supervisor gets another keeper when the one that keeper.pid names is kille
   })
 })
 
-it('keepers whose supervisors cannot start do not pile up', { tags: ['extended'] }, async () => {
+it('all keepers but one end when their supervisors cannot start', { tags: ['extended'] }, async () => {
   await house.ok('daemon', 'start')
   await house.ok('daemon', 'stop')
   fs.rmSync(house.home.downMarker)
