@@ -9,7 +9,7 @@ const isShort = isWhole && !process.argv.includes('--all')
 const begun = Date.now()
 if (!isShort) {
   process.env.ONESHOT_TESTS = 'all'
-  process.env.ONESHOT_SEED ??= String(begun % 1_000_000)
+  process.env.ONESHOT_SEED ??= '1'
   console.log(`random tests: ONESHOT_SEED=${process.env.ONESHOT_SEED} repeats them`)
 }
 await runSteps(['build'])
