@@ -1,4 +1,4 @@
-import { decide } from '../core/session/decide.ts'
+import { decide } from '../core/session/table.ts'
 import { hooksOf } from '../core/notify/notice.ts'
 import { noticesOf } from '../core/notify/notice.ts'
 import type { ParserState, Session } from '../core/session/session.ts'

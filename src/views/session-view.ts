@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import type { CheckpointView, MessageView, SessionView } from '../api/contract/responses.ts'
 import type { Checkpoint } from '../core/checkpoint/checkpoint.ts'
-import { describeExit } from '../core/policy/classify-exit.ts'
+import { describeExit } from '../core/policy/exit-policy.ts'
 import type { Message } from '../core/session/conversation.ts'
 import { sessionDeadline, type Exit, type Session } from '../core/session/session.ts'
 import { totalUsage } from '../core/session/usage.ts'

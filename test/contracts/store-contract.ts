@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSession } from '../../src/core/session/create.ts'
-import { decide } from '../../src/core/session/decide.ts'
+import { decide } from '../../src/core/session/table.ts'
 import { DEFAULT_TIMINGS } from '../../src/core/session/defaults.ts'
 import type { Session, Spec } from '../../src/core/session/session.ts'
 import type { Signal } from '../../src/core/session/signals.ts'

@@ -1,7 +1,7 @@
 import { formatDuration, formatIso } from '../../lib/time.ts'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import type { Event } from '../session/events.ts'
-import { describeExit } from '../policy/classify-exit.ts'
+import { describeExit } from '../policy/exit-policy.ts'
 import type { StopStep } from '../session/session.ts'
 import { describeUsage } from '../session/usage.ts'
 import type { Task } from '../session/task.ts'

@@ -1,6 +1,6 @@
 import type { Event } from '../session/events.ts'
 import { describeEvent } from './event.ts'
-import { describeExit } from '../policy/classify-exit.ts'
+import { describeExit } from '../policy/exit-policy.ts'
 import { describeUsage } from '../session/usage.ts'
 import { formatDuration } from '../../lib/time.ts'
 

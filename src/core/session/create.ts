@@ -1,5 +1,5 @@
 import { NO_CHECKPOINTS } from '../checkpoint/checkpoint.ts'
-import { launchAttempt } from './reactions/launch.ts'
+import { launchAttempt } from './reactions/attempt.ts'
 import type { Message } from './conversation.ts'
 import type { Session, Spec } from './session.ts'
 import { NO_USAGE, type Usage } from './usage.ts'

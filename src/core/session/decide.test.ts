@@ -11,7 +11,7 @@ import {
   randomChoices,
 } from '../../../testkit/core/arbitrary.ts'
 import { createSession } from './create.ts'
-import { decide } from './decide.ts'
+import { decide } from './table.ts'
 import type { Event } from './events.ts'
 import type { Effect } from './decision.ts'
 import { NO_WORK } from '../../../testkit/in-memory/work-inspector.ts'

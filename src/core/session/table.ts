@@ -1,4 +1,4 @@
-import { handleTreeGone, relaunchOrEnd } from './reactions/finish.ts'
+import { handleTreeGone, relaunchOrEnd, handleInspectedWork } from './reactions/finish.ts'
 import {
   endOutOfMemory,
   endHung,
@@ -19,6 +19,7 @@ import {
   recordFailedCheckpoint,
   recordUnneededCheckpoint,
   recordPush,
+  requestCheckpoint,
 } from './reactions/checkpoint.ts'
 import {
   blockForApproval,
@@ -28,7 +29,7 @@ import {
   recordThread,
   markRunning,
   unblock,
-} from './reactions/running.ts'
+} from './reactions/attempt.ts'
 import {
   acceptMessage,
   acceptWhileStopping,
@@ -37,10 +38,9 @@ import {
   resumeEnded,
   resumeWithMessage,
 } from './reactions/user-input.ts'
-import { handleInspectedWork } from './reactions/finish.ts'
 import type { Timings } from './defaults.ts'
 import { type SessionIn, isIdle, type PhaseName, type Session } from './session.ts'
-import type { SignalOf, SignalType } from './signals.ts'
+import type { SignalOf, SignalType, Signal } from './signals.ts'
 import { unchanged, type Decision } from './decision.ts'
 import { setUserTasks } from './reactions/tasks.ts'
 import {
@@ -174,4 +174,14 @@ export const TABLE: DecisionTable = {
     'user.resume': resumeEnded,
     ...ignore('user.stop', 'user.hold', 'clock.due'),
   },
+}
+
+/**
+ * Decides what follows from a signal. Pure. A signal about an attempt that is not the current one is late and changes
+ * nothing.
+ */
+export function decide(session: Session, signal: Signal, timings: Timings): Decision {
+  if ('attempt' in signal && signal.attempt !== session.attempt) return unchanged(session)
+  const react = TABLE[session.phase.name][signal.type] as (s: Session, g: Signal, r: Timings) => Decision
+  return requestCheckpoint(react(session, signal, timings), session)
 }

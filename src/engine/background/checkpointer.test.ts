@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createSession } from '../../core/session/create.ts'
-import { decide } from '../../core/session/decide.ts'
+import { decide } from '../../core/session/table.ts'
 import { DEFAULT_TIMINGS } from '../../core/session/defaults.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { Signal } from '../../core/session/signals.ts'

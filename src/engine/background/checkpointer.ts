@@ -1,5 +1,5 @@
 import { CHECKPOINT_TRIGGERS, type CheckpointTrigger } from '../../core/checkpoint/checkpoint.ts'
-import { decide } from '../../core/session/decide.ts'
+import { decide } from '../../core/session/table.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import type { Duration, Instant } from '../../lib/time.ts'

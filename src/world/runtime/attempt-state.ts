@@ -2,9 +2,10 @@ import fs from 'node:fs'
 import type { Exit, Mode } from '../../core/session/session.ts'
 import type { AttemptState, ProcessStats } from '../../ports/runtime.ts'
 import type { AttemptFolder } from '../../state/session-folder.ts'
-import { bootId, checkLiveness } from '../../os/process/processes.ts'
-import { readExit, readShim, readStarted } from '../../state/attempt-files.ts'
-import { attemptTree, hasEmptyCgroup } from './end-attempt.ts'
+import { hasChildCgroups, readCgroupMembers } from '../../os/cgroup.ts'
+import { bootId, checkLiveness, readParentPid } from '../../os/process/processes.ts'
+import { readExit, readShim, readStarted, type ShimRecord } from '../../state/attempt-files.ts'
+import { attemptTree } from './end-attempt.ts'
 import type { Instant } from '../../lib/time.ts'
 import { findProcessTree } from '../../os/process/tree.ts'
 import { measureUsage } from '../../os/process/usage.ts'
@@ -27,6 +28,16 @@ export function readAttemptState(folder: AttemptFolder, mode: Mode, oom: OomDete
     shim: claim === null ? 'unknown' : isEarlierBoot ? 'dead' : checkLiveness(claim),
     isTreeEmpty: mode === 'headless' && exit !== null && claim !== null && hasEmptyCgroup(claim),
   }
+}
+
+/**
+ * Returns true if the control group of an ended program holds only the shim and the shim's direct children, such as its
+ * sleep.
+ */
+function hasEmptyCgroup(shim: ShimRecord): boolean {
+  if (shim.group === null || hasChildCgroups(shim.group)) return false
+  const others = [...readCgroupMembers(shim.group)].filter(pid => pid !== shim.pid)
+  return others.every(pid => (readParentPid(pid) ?? shim.pid) === shim.pid)
 }
 
 /** Returns why an exit looks like an out-of-memory kill, or null. The kernel uses SIGKILL, as a user would. */

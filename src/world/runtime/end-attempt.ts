@@ -1,18 +1,11 @@
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasCode, isDiskFull } from '../../lib/errors.ts'
-import { hasChildCgroups, readCgroupMembers, removeCgroup } from '../../os/cgroup.ts'
+import { removeCgroup } from '../../os/cgroup.ts'
 import { endProcessTree, findProcessTree, type ProcessTree } from '../../os/process/tree.ts'
 import type { AttemptFolder } from '../../state/session-folder.ts'
-import {
-  bootId,
-  findInterruptGroup,
-  checkLiveness,
-  readParentPid,
-  type ProcessId,
-  signalProcess,
-} from '../../os/process/processes.ts'
-import { readClaim, readExit, readShim, readStarted, type ShimRecord } from '../../state/attempt-files.ts'
+import { bootId, findInterruptGroup, checkLiveness, type ProcessId, signalProcess } from '../../os/process/processes.ts'
+import { readClaim, readExit, readShim, readStarted } from '../../state/attempt-files.ts'
 
 /** After SIGTERM, the remaining processes of an attempt have this many milliseconds to exit. */
 const TERMINATE_GRACE = 2_000
@@ -134,16 +127,6 @@ function claimWithoutShim(folder: AttemptFolder): ProcessId | null {
     if (!hasCode(cause, 'EEXIST')) throw cause
     return readClaim(folder)
   }
-}
-
-/**
- * Returns true if the control group of an ended program holds only the shim and the shim's direct children, such as its
- * sleep.
- */
-export function hasEmptyCgroup(shim: ShimRecord): boolean {
-  if (shim.group === null || hasChildCgroups(shim.group)) return false
-  const others = [...readCgroupMembers(shim.group)].filter(pid => pid !== shim.pid)
-  return others.every(pid => (readParentPid(pid) ?? shim.pid) === shim.pid)
 }
 
 /** Collects the recorded facts by which the process scan finds the attempt's processes. */

@@ -1,8 +1,8 @@
 import type { Instant } from '../../../lib/time.ts'
 import { stripCredentials } from '../../../lib/mask/mask.ts'
-import type { CheckpointStatus } from '../../checkpoint/checkpoint.ts'
+import type { CheckpointStatus, CheckpointTrigger } from '../../checkpoint/checkpoint.ts'
 import type { Event } from '../events.ts'
-import type { Session } from '../session.ts'
+import { isIdle, type Session } from '../session.ts'
 import type { SignalOf } from '../signals.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
 
@@ -77,4 +77,44 @@ export function recordNote(session: Session, { at, note }: SignalOf<'trouble.not
 
 function withCheckpointStatus(session: Session, news: Partial<CheckpointStatus>): Session {
   return { ...session, saved: { ...session.saved, ...news } }
+}
+
+/** Adds a request for a checkpoint to the decision if something ended or the session moves on. */
+export function requestCheckpoint(decided: Decision, before: Session): Decision {
+  const { session, events } = decided
+  if (session.spec.saving.mode === 'off') return decided
+  const requests = events.flatMap(event => {
+    const trigger = triggerOf(session, event, before)
+    return trigger === null ? [] : [{ trigger, at: event.at }]
+  })
+  const wanted = requests.find(({ trigger }) => trigger !== 'news') ?? requests[0]
+  return wanted === undefined ? decided : { ...decided, session: { ...session, saved: { ...session.saved, wanted } } }
+}
+
+function triggerOf(session: Session, event: Event, { phase }: Session): CheckpointTrigger | null {
+  switch (event.type) {
+    case 'session.ended':
+      return event.outcome === 'done' ? 'end' : event.outcome === 'stopped' ? 'stop' : 'error'
+    case 'session.blocked':
+      // A live attempt has not ended anything.
+      return !isIdle(session) ? null : event.trouble === 'held' ? 'stop' : 'error'
+    case 'session.resting':
+      return event.cause === 'crash' || event.cause === 'reboot' ? 'restart' : 'error'
+    case 'session.woken':
+      return 'start'
+    case 'message.accepted':
+      return isPushed(session) ? 'news' : null
+    case 'task.changed':
+      return isPushed(session) && event.task.state === 'done' ? 'news' : null
+    case 'attempt.launched':
+      // A turn is over, and the agent gets the next message.
+      return phase.name === 'stopping' && phase.next.kind === 'next' ? 'end' : null
+    default:
+      return null
+  }
+}
+
+/** Returns true if somebody who has only the pushed checkpoints may continue the session. */
+function isPushed({ spec, saved }: Session): boolean {
+  return spec.saving.push !== null && saved.last !== null
 }

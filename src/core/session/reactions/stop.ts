@@ -1,7 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
 import { blockIdle, endSession, timeLimitReached } from './finish.ts'
 import { isClockRolledBack } from '../../policy/restart-schedule.ts'
-import { recordProcess } from './running.ts'
+import { recordProcess } from './attempt.ts'
 import type { Timings } from '../defaults.ts'
 import { type NextStep, sessionDeadline, type SessionIn, isIdle, excludeWaitingTime, type Session } from '../session.ts'
 import type { SignalOf } from '../signals.ts'

@@ -1,5 +1,5 @@
-import { launchAttempt } from './launch.ts'
-import { resetCounters } from './launch.ts'
+import { launchAttempt } from './attempt.ts'
+import { resetCounters } from './attempt.ts'
 import { type SessionIn, isIdle, excludeWaitingTime, type Session } from '../session.ts'
 import type { SignalOf } from '../signals.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
-import { planLaunch } from './launch.ts'
+import { planLaunch } from './claude.ts'
 
 const order = makeLaunchRequest({ argv: ['/bin/claude'] })
 

@@ -5,7 +5,7 @@ import { makeExitEvidence } from '../../../../testkit/agents/fixtures.ts'
 import { goldenPath } from '../../../../testkit/agents/golden.ts'
 import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
 import { failedTurn } from '../shared/failed-turn.ts'
-import { explainExit } from './explain-exit.ts'
+import { explainExit } from './codex.ts'
 import { classifyError } from './failure.ts'
 import { findDeniedTool } from './denied-tool.ts'
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { makeExitEvidence } from '../../../../testkit/agents/fixtures.ts'
 import { goldenPath } from '../../../../testkit/agents/golden.ts'
 import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
-import { explainExit } from './explain-exit.ts'
+import { explainExit } from './opencode.ts'
 
 test.each([
   ['no-thread', { kind: 'thread-lost', text: 'Error: Session not found' }],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeExitEvidence } from '../../../../testkit/agents/fixtures.ts'
-import { explainExit } from './explain-exit.ts'
+import { explainExit } from './pi.ts'
 
 test.each([
   ['thread-lost', 1, "No session found matching '01a1df4c'"],

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { LaunchRequest } from '../../../ports/agent.ts'
 import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
 import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
-import { planLaunch } from './launch.ts'
+import { planLaunch } from './pi.ts'
 
 const thin = path.join(import.meta.dirname, 'drop-updates.cjs')
 let root: string

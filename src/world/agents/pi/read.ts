@@ -1,10 +1,12 @@
 import { formatDuration } from '../../../lib/time.ts'
-import type { ParsedLine, ParserState } from '../../../ports/agent.ts'
-import { type JsonEvent, asNumber, asObject, asString, eventInOutput, joinTextBlocks } from '../shared/json.ts'
+import type { ParsedLine, ParserState, Observation } from '../../../ports/agent.ts'
+import { type JsonEvent, asNumber, asObject, asString, eventInOutput, joinTextBlocks, asArray } from '../shared/json.ts'
 import { formatError, formatNote, formatText, summarizeInput } from '../shared/transcript-lines.ts'
 import { toolCallEnded, toolCallStarted, unknownEvent } from '../shared/tool-calls.ts'
 import { classifyError } from './failure.ts'
-import { parseMessage, turnResultFrom, usageUpdate } from './messages.ts'
+import type { TurnResult } from '../../../core/session/session.ts'
+import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
 
 /** Parses a line of `pi --mode json`. */
 export function readLine(line: string, memory: ParserState): ParsedLine {
@@ -124,4 +126,65 @@ function readToolStart({ toolCallId: id, toolName, args }: JsonEvent, memory: Pa
 function readToolEnd({ toolCallId: id, result, isError }: JsonEvent, memory: ParserState): ParsedLine {
   const output = joinTextBlocks(asObject(result)['content'])
   return toolCallEnded(asString(id), { output, isError: isError === true }, memory)
+}
+
+/** The fields of a pi message that oneshot reads. */
+export interface PiMessage {
+  readonly role: string
+  readonly content: unknown
+  readonly stopReason: string
+  readonly errorMessage: string
+  /** The time at which the message began, in milliseconds since 1970; null without a date. */
+  readonly timestamp: number | null
+  readonly usage: unknown
+}
+
+export function parseMessage(value: unknown): PiMessage {
+  const { role, content, stopReason, errorMessage, timestamp, usage } = asObject(value)
+  return {
+    role: asString(role),
+    content,
+    stopReason: asString(stopReason),
+    errorMessage: asString(errorMessage),
+    timestamp: typeof timestamp === 'number' ? timestamp : null,
+    usage,
+  }
+}
+
+/**
+ * Returns the turn result from the last answer of a run. pi exits 0 in every case, so only the answer shows the result.
+ */
+function turnResultFrom(messages: unknown): TurnResult {
+  const answer = asArray(messages)
+    .map(parseMessage)
+    .findLast(message => message.role === 'assistant')
+  return answer === undefined
+    ? failedTurn(makeFailure('empty', 'pi ended its turn without an answer'))
+    : resultOfMessage(answer)
+}
+
+function resultOfMessage({ stopReason, errorMessage, content, timestamp }: PiMessage): TurnResult {
+  const text = toOneLine(joinTextBlocks(content))
+  if (stopReason === 'stop')
+    return text === '' ? failedTurn(makeFailure('empty', 'the answer is empty')) : { ok: true, text }
+  if (stopReason === 'error' && errorMessage !== '') return failedTurn(classifyError(errorMessage, timestamp))
+  return failedTurn(makeFailure('other', STOP_REASON_TEXTS.get(stopReason) ?? `the answer ended with “${stopReason}”`))
+}
+
+const STOP_REASON_TEXTS = new Map([
+  ['error', 'the request to the model failed'],
+  ['aborted', 'the turn was interrupted'],
+  ['length', 'the answer was cut off at the length the model may write'],
+  ['toolUse', 'the turn ended in the middle of using tools'],
+])
+
+/** Returns the usage of a model's answer; empty when there was no answer. */
+function usageUpdate(usage: unknown): Observation[] {
+  const { input, output, cacheRead, cacheWrite, cost } = asObject(usage)
+  const read = asNumber(input) + asNumber(cacheRead) + asNumber(cacheWrite)
+  if (read + asNumber(output) === 0) return []
+  // pi reports a cost of 0 for a model with an unknown price.
+  const usd = asNumber(asObject(cost)['total']) || null
+  const spending = { input: read, cached: asNumber(cacheRead), output: asNumber(output), usd, turns: 1 }
+  return [{ type: 'spent', scope: 'step', spending }]
 }

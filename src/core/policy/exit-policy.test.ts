@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { FailureKind } from '../session/failure.ts'
-import { classifyExit } from './classify-exit.ts'
+import { classifyExit } from './exit-policy.ts'
 import type { Exit, TurnResult, SuccessCriterion } from '../session/session.ts'
 
 const zero: Exit = { kind: 'code', code: 0 }
