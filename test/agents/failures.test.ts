@@ -35,7 +35,7 @@ async function comesTo(name: string, phase: SessionView['phase']): Promise<Sessi
 const always = (answer: Answer): Script => [{ ...answer, times: 'ever' }]
 
 describe.each(KINDS)('%s', kind => {
-  test('without a login waits for its user and says what to do; then it goes on', async () => {
+  test('without a login waits for its user, and continues after the login and oneshot resume', async () => {
     const name = await begin(kind, always({ status: 401, message: 'invalid key' }))
     const blocked = await comesTo(name, 'blocked')
     expect(blocked.reason, blocked.log).toMatch(/not logged in/)
@@ -48,7 +48,7 @@ describe.each(KINDS)('%s', kind => {
     expect(last && userMessages(last).filter(text => text.trim() === 'Do it.')).toHaveLength(1)
   })
 
-  test('that reached a limit rests, and is not counted as crashed', async () => {
+  test('rests at a usage limit, and oneshot counts no crash', async () => {
     const resetAt = Math.round(Date.now() / 1000) + 3_600
     const name = await begin(kind, always({ status: 429, message: 'rate limit', resetAt }))
     const resting = await comesTo(name, 'resting')
@@ -58,7 +58,7 @@ describe.each(KINDS)('%s', kind => {
     if (kind === 'codex') expect(Date.parse(resting.until ?? '')).toBeGreaterThan((resetAt - 60) * 1_000)
   })
 
-  test('that finds the model overloaded tries again later', async () => {
+  test('tries again later if the model is overloaded', async () => {
     const name = await begin(kind, always({ status: 529, message: 'Overloaded' }))
     const resting = await comesTo(name, 'resting')
     expect(resting.reason, resting.log).toContain('report a problem')
@@ -67,7 +67,7 @@ describe.each(KINDS)('%s', kind => {
     expect(ended, ended.log).toMatchObject({ outcome: 'done', restarts: 0 })
   })
 
-  test('whose line is cut comes back when it is there again', async () => {
+  test('continues when a lost connection is back', async () => {
     const name = await begin(kind, always({ drop: true }))
     const resting = await comesTo(name, 'resting')
     expect(resting.reason, resting.log).toMatch(/no connection|report a problem/)
@@ -76,7 +76,7 @@ describe.each(KINDS)('%s', kind => {
     expect(ended, ended.log).toMatchObject({ outcome: 'done', restarts: 0 })
   })
 
-  test('whose model falls silent is ended, and its work is finished in the same conversation', async () => {
+  test('is ended if its model falls silent, and finishes its work in the same conversation', async () => {
     const testHome = stage.openHome(kind, [
       { say: 'First I look.', shell: 'echo looked' },
       { hang: true, times: 'ever' },
@@ -101,7 +101,7 @@ describe.each(KINDS)('%s', kind => {
     expect(last && userMessages(last).filter(text => text.trim() === 'Do it.')).toHaveLength(1)
   })
 
-  test('whose conversation has grown too long goes on in a fresh one that knows what was done', async () => {
+  test('continues an overlong conversation in a new one that knows the earlier work', async () => {
     const name = await begin(kind, [
       { say: 'First I look.', shell: 'echo looked' },
       { overflow: true, times: 'ever' },

@@ -15,20 +15,20 @@ async function outcomeOf(kind: Kind, script: Script, ...options: string[]): Prom
 }
 
 describe.each(KINDS)('%s', kind => {
-  test('that ends its turn without a word is not done', async () => {
+  test('fails if it ends its turn without a word', async () => {
     const session = await outcomeOf(kind, [{ say: '', times: 'ever' }])
     expect(session.outcome, session.log).toBe('failed')
     expect(session.reason).toContain('without a result')
   })
 
-  test('that was cut off in the middle of its words is not done', async () => {
+  test('fails if the model refuses its request', async () => {
     const session = await outcomeOf(kind, [{ status: 400, message: 'no such thing', times: 'ever' }])
     expect(session.outcome, session.log).toBe('failed')
   })
 })
 
 describe.each(KINDS.filter(kind => kind.startsWith('claude')))('%s', kind => {
-  test('whose tools were all refused is not done, although it says success and exits with 0', async () => {
+  test('fails if all its tools were refused, although it reports success and exits with 0', async () => {
     const session = await outcomeOf(kind, [{ shell: 'touch forbidden' }, { say: 'I did it.' }], '--autonomy', 'ask')
     expect(session, session.log).toMatchObject({ outcome: 'failed', exitCode: 0 })
     expect(session.reason).toContain('refused a tool')
@@ -36,14 +36,14 @@ describe.each(KINDS.filter(kind => kind.startsWith('claude')))('%s', kind => {
 })
 
 describe.each(KINDS.filter(kind => kind === 'codex'))('%s', kind => {
-  test('whose sandbox forbade it to write is not done, although it exits with 0', async () => {
+  test('fails if its sandbox forbade it to write, although it exits with 0', async () => {
     const session = await outcomeOf(kind, [{ shell: 'touch forbidden' }, { say: 'I did it.' }], '--autonomy', 'ask')
     expect(session, session.log).toMatchObject({ outcome: 'failed', exitCode: 0 })
   })
 })
 
 describe.each(KINDS.filter(kind => kind === 'opencode'))('%s', kind => {
-  test('that was refused a tool outside its project is not done, although it exits with 0', async () => {
+  test('fails if a tool outside its project was refused', async () => {
     const script: Script = [{ shell: 'cat /etc/hostname' }, { shell: 'ls /usr/..' }, { say: 'I did it.' }]
     const session = await outcomeOf(kind, script, '--autonomy', 'ask')
     expect(session.outcome, session.log).toBe('failed')

@@ -8,7 +8,7 @@ import { useAgentTest } from './kit/agent-test.ts'
 const stage = useAgentTest()
 
 describe.each(KINDS)('%s', kind => {
-  test('leaves nothing behind, not even a tool that went into a session of its own', async () => {
+  test('leaves no process behind, not even a tool in a process session of its own', async () => {
     const hidden = 'setsid sleep 1000 </dev/null >/dev/null 2>&1 &'
     const testHome = stage.openHome(kind, { task: [{ shell: `${hidden} echo begun` }, { say: 'All done.' }] })
     const { name } = await testHome.run(...runArguments(kind), '--name', 'litter', 'Do it.')
@@ -17,7 +17,7 @@ describe.each(KINDS)('%s', kind => {
     await expect.poll(() => testHome.processesLeft(), { timeout: 15_000 }).toEqual([])
   })
 
-  test('shows the same in log, in follow and in the project, and git does not see it', async () => {
+  test('shows the same in log, follow and session.log, and git status stays empty', async () => {
     const testHome = stage.openHome(kind, { task: [{ say: 'First.', shell: 'echo "a b"' }, { say: 'All done.' }] })
     const follow = await testHome.oneshot('run', ...runArguments(kind), '--name', 'same', '--follow', 'Do it.')
     expect(follow.code, follow.stdout + follow.stderr).toBe(0)
@@ -31,7 +31,7 @@ describe.each(KINDS)('%s', kind => {
     expect(testHome.git('status', '--porcelain')).toBe('')
   })
 
-  test('goes on with a conversation that was there before, and nobody else does meanwhile', async () => {
+  test('continues an earlier conversation, and a second session may not use it meanwhile', async () => {
     const testHome = stage.openHome(kind, {
       task: [{ say: 'First is done.' }],
       messages: [{ on: 'Then this', do: [{ gate: 'go', say: 'Then is done.' }] }],
@@ -55,7 +55,7 @@ describe.each(KINDS)('%s', kind => {
     expect(last && userMessages(last).map(text => text.trim())).toEqual(['First this.', 'Then this.'])
   })
 
-  test('is stopped when it continues beyond the turns it may take', async () => {
+  test('is stopped when it takes more turns than allowed', async () => {
     // A model takes its time, and so gives us ours: output is read every 150 ms.
     const steps = Array.from({ length: 8 }, (_, n) => ({ say: `Step ${n}.`, shell: `touch step-${n}`, delay: 250 }))
     const testHome = stage.openHome(kind, { task: [...steps, { say: 'All done.' }] })
@@ -96,7 +96,7 @@ describe.each(KINDS.filter(kind => kind.startsWith('claude')))('%s', kind => {
     }
   })
 
-  test('on a subscription rests until its limit is over', async () => {
+  test('rests until the usage limit of a subscription ends', async () => {
     const resetAt = Math.round(Date.now() / 1000) + 7_200
     const testHome = stage.openHome(kind, [{ status: 429, message: 'limit', resetAt, times: 'ever' }])
     testHome.env['CLAUDE_CODE_OAUTH_TOKEN'] = 'dummy-token'
@@ -113,7 +113,7 @@ describe.each(KINDS.filter(kind => kind.startsWith('claude')))('%s', kind => {
 })
 
 describe.each(KINDS.filter(kind => kind === 'pi' || kind === 'opencode'))('%s', kind => {
-  test('is stopped when it continues beyond what it may cost', async () => {
+  test('is stopped when it exceeds its budget', async () => {
     const usage = { input: 1_000_000, output: 10 }
     const steps = Array.from({ length: 8 }, (_, n) => ({ say: `Step ${n}.`, shell: `touch step-${n}`, usage }))
     const testHome = stage.openHome(kind, { task: [...steps, { say: 'All done.' }] })

@@ -82,7 +82,7 @@ describe.each(KINDS)('%s', kind => {
     return ended
   }
 
-  test('works undisturbed, through three turns of one thread', async () => {
+  test('completes three turns of one thread without a disturbance', async () => {
     const session = await round('calm', async () => undefined)
     expect(session).toMatchObject({ attempt: 3, restarts: 0 })
   })
@@ -93,7 +93,7 @@ describe.each(KINDS)('%s', kind => {
     return { victims, share: Math.round(roll() * 1_000) / 1_000, n }
   })
   test.each(misfortunes)(
-    'finishes although $victims killed at $share of its time ($n)',
+    'finishes after a kill ($victims) at $share of its time ($n)',
     async ({ victims, share, n }) => {
       await round(`r${n}`, async ({ name }) => {
         await pause(share * duration)

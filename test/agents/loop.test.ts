@@ -39,7 +39,7 @@ describe.each(KINDS.filter(kind => /^(?:claude|codex)/.test(kind)))('%s', kind =
     await server.close()
   })
 
-  test(`${TASKS} tasks, ${WORKERS} at a time, are all done, proven and merged, whoever is killed`, async () => {
+  test(`completes, proves and merges ${TASKS} tasks, ${WORKERS} at a time, although processes are killed`, async () => {
     const list = `# All parts\n\n${numbers.map(number => `- [ ] Part ${number}\n`).join('')}\nThat is all.\n`
     fs.writeFileSync(testHome.path('PRD.md'), list)
     fs.writeFileSync(testHome.path('Makefile'), 'test:\n\t@for f in part-*.txt; do grep -q . $$f || exit 1; done\n')

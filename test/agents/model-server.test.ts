@@ -15,14 +15,14 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe.each(KINDS)('%s speaks with the scripted model', kind => {
+describe.each(KINDS)('%s', kind => {
   let testHome: AgentTestHome
   beforeAll(() => {
     testHome = new AgentTestHome(server, { kinds: [kind] })
   })
   afterAll(() => testHome.close())
 
-  test('which says something', async () => {
+  test('prints the words of the scripted model', async () => {
     const script = `${kind}-say`
     server.play(script, [{ say: 'Hello-from-the-script.' }])
     const { code, stdout } = await testHome.runBare(kind, { prompt: PROMPT, script })
@@ -31,7 +31,7 @@ describe.each(KINDS)('%s speaks with the scripted model', kind => {
     expect(server.main(script).map(userMessages)).toEqual([[PROMPT]])
   })
 
-  test('which runs a command', async () => {
+  test('runs the commands that the scripted model asks for', async () => {
     const script = `${kind}-shell`
     server.play(script, { task: [{ say: 'First', shell: 'echo one >> out.txt' }, { shell: 'echo two >> out.txt' }] })
     const { code, stdout } = await testHome.runBare(kind, { prompt: PROMPT, script })
@@ -40,7 +40,7 @@ describe.each(KINDS)('%s speaks with the scripted model', kind => {
     expect(server.main(script).map(userMessages)).toEqual([[PROMPT], [PROMPT], [PROMPT]])
   })
 
-  test('which writes a file', async () => {
+  test('writes the file that the scripted model asks for', async () => {
     const script = `${kind}-write`
     server.play(script, {
       task: [{ write: { path: testHome.path('new.txt'), content: "it's\nnew\n" } }, { say: 'Written.' }],
@@ -51,7 +51,7 @@ describe.each(KINDS)('%s speaks with the scripted model', kind => {
     await expect.poll(() => testHome.processesLeft(), { timeout: 15_000 }).toEqual([])
   })
 
-  test('which goes on in the next process where the last one was killed', async () => {
+  test('continues its conversation with the scripted model in a new process after a kill', async () => {
     const script = `${kind}-crash`
     const task = ['one', 'two'].map(name => ({ shell: `touch ${name}.done` }))
     server.play(script, { task: [...task, { say: 'Both-are-there.', gate: script }] })

@@ -91,7 +91,7 @@ const told = (all: readonly TaskView[]): string[] =>
   all.filter(({ source }) => source === 'agent').map(({ title, state }) => `${title}: ${state}`)
 
 describe.each(ways)('%s with %s', (kind, _, way) => {
-  test('has its plan shown as the session’s tasks, and an issue closed that it has finished', async () => {
+  test('shows its plan as the tasks of the session, and oneshot closes an issue that it finished', async () => {
     const plans = way.plans.map((call): Answer => ({ call }))
     const { house: testHome, beads } = furnish(kind, way, [...plans, { say: 'All done.' }])
     const { name, id } = await testHome.run(...runArguments(kind), ...(way.args ?? []), '--name', 'plan', 'Do it.')
@@ -103,7 +103,7 @@ describe.each(ways)('%s with %s', (kind, _, way) => {
   })
 
   // A second life of each program: a quick look does without.
-  test.skipIf(IS_QUICK)('that is killed and goes on keeps the plan it had', async () => {
+  test.skipIf(IS_QUICK)('keeps its plan after a kill and a restart', async () => {
     const [first = [], second = []] = way.plans
     const { house: testHome } = furnish(kind, way, [
       { call: first },

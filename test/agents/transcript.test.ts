@@ -7,7 +7,7 @@ import { useAgentTest } from './kit/agent-test.ts'
 const stage = useAgentTest()
 
 describe.each(KINDS)('%s', kind => {
-  test('finishes a task with tool calls, and the transcript reads as a person would want it', async () => {
+  test('finishes a task with tool calls, and the transcript is readable', async () => {
     const testHome = stage.openHome(kind, {
       task: [
         { say: 'I write the file first.', shell: 'printf "one\\ntwo\\n" > out.txt' },

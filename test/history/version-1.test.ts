@@ -33,7 +33,7 @@ beforeEach(() => {
 })
 afterEach(() => fs.rmSync(folder, { recursive: true }))
 
-test('the first migration is what it was', () => {
+test('the first migration is unchanged', () => {
   const fresh = openDatabase(path.join(folder, 'fresh.db'))
   fresh.exec(MIGRATIONS[0] ?? '')
   const tables = (database: ReturnType<typeof openDatabase>): string[] => {
@@ -43,7 +43,7 @@ test('the first migration is what it was', () => {
   expect(tables(fresh)).toEqual(tables(openDatabase(file)))
 })
 
-test('a database of version 1 opens with everything in it', () => {
+test('the store opens a database of version 1 with all its data', () => {
   const store = openStore(file)
   expect(store.epoch).toBe(42)
   const { spec, thread, lastWord: _, bookmark, phase, ...kept } = RESTING
@@ -62,7 +62,7 @@ test('a database of version 1 opens with everything in it', () => {
   expect(store.nextDue()).toBe(RESTING.phase.until)
 })
 
-test('and its sessions resume', async () => {
+test('the engine resumes the sessions of a version 1 database', async () => {
   const store = openStore(file)
   const clock = new VirtualClock(RESTING.phase.until - 10)
   const machine = new SimulatedMachine(clock, {

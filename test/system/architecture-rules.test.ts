@@ -44,7 +44,7 @@ async function check([tool = '', ...args]: readonly string[]): Promise<{ code: n
   return { code, output: stdout + stderr }
 }
 
-it('the checks run here are those of npm run check', () => {
+it('this test runs the same checks as npm run check', () => {
   const steps = fs.readFileSync(path.join(root, 'scripts/steps.mjs'), 'utf8')
   for (const [tool, ...args] of [walls, purity, lint]) {
     const words = args.map(word => `'${word}'`).join(', ')
@@ -52,7 +52,7 @@ it('the checks run here are those of npm run check', () => {
   }
 })
 
-it('an import through a wall, from tests, or of the outside into core is found by name', async () => {
+it('the walls check names an import across a wall, from tests, of the outside into core, or in a cycle', async () => {
   expect(await check(walls)).toMatchObject({ code: 0 })
   plant('src/core/planted-world.ts', "import { run } from '../os/run.ts'\nexport const planted = run\n")
   plant('src/core/planted-disk.ts', "import fs from 'node:fs'\nexport const planted = fs\n")
@@ -77,7 +77,7 @@ it('an import through a wall, from tests, or of the outside into core is found b
   }
 })
 
-it('the compiler finds every use of the outside in a pure room', async () => {
+it('the compiler names each file in a pure room that uses the outside', async () => {
   expect(await check(purity)).toEqual({ code: 0, output: '' })
   plant('src/core/planted-random.ts', 'export const planted = (): string => crypto.randomUUID()\n')
   plant('src/core/planted-microtask.ts', 'export const planted = (): void => queueMicrotask(() => undefined)\n')
@@ -97,7 +97,7 @@ it('the compiler finds every use of the outside in a pure room', async () => {
   }
 })
 
-it('a clock, dice or a process in core, and a loose promise anywhere, are found by name', async () => {
+it('the lint names a clock, dice, timer or process in core, and a loose promise', async () => {
   expect(await check(lint)).toMatchObject({ code: 0 })
   plant('src/core/planted-clock.ts', 'export const planted = (): number => Date.now()\n')
   plant('src/core/planted-dice.ts', 'export const planted = (): number => Math.random()\n')
@@ -120,7 +120,7 @@ it('a clock, dice or a process in core, and a loose promise anywhere, are found 
   expect(output).toContain('no-restricted-properties')
 })
 
-it('an installation gets the very versions that were tested, also of packages that packages need', () => {
+it('package.json pins the tested version of each dependency, also of indirect ones', () => {
   const read = (name: string): Record<string, unknown> => JSON.parse(fs.readFileSync(path.join(root, name), 'utf8'))
   const { packages } = read('package-lock.json') as { packages: Record<string, { version: string; dev?: boolean }> }
   const used = Object.entries(packages).filter(([place, { dev }]) => place !== '' && dev !== true)

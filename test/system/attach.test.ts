@@ -19,7 +19,7 @@ const heard = (count: number): Promise<string[]> =>
     return lines.length > count ? lines.slice(0, -1) : undefined
   })
 
-it('without a terminal attach is refused, and following is offered', async () => {
+it('attach without a terminal is refused and suggests follow', async () => {
   await testHome.run('--name', 'long', '--headless', '--', 'sleep', '1000')
   expect(await testHome.oneshot('attach', 'long')).toMatchObject({
     code: 2,
@@ -28,7 +28,7 @@ it('without a terminal attach is refused, and following is offered', async () =>
   })
 })
 
-describe('at a terminal, itself in a tmux,', () => {
+describe('at a terminal inside tmux,', () => {
   it('attach shows the transcript of a headless session, and Ctrl-b d leaves it running', async () => {
     const session = await testHome.run('--agent', 'demo', '--name', 'talker', 'talk steps=2000 delay=20ms')
     const terminal = await Terminal.open(testHome)
@@ -40,7 +40,7 @@ describe('at a terminal, itself in a tmux,', () => {
     expect(await testHome.status('talker')).toMatchObject({ phase: 'running', pid: session.pid, restarts: 0 })
   })
 
-  it('Ctrl-C while looking at a transcript harms neither the look nor the work', async () => {
+  it('Ctrl-C in an attached transcript ends neither the view nor the session', async () => {
     const session = await testHome.run('--agent', 'demo', '--name', 'talker', 'talk steps=2000 delay=20ms')
     const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot attach talker; echo "code=$?"')
@@ -61,7 +61,7 @@ describe('at a terminal, itself in a tmux,', () => {
     await terminal.shows('code=0')
   })
 
-  it('keys reach the program of a terminal session; with -r they do not', async () => {
+  it('attach passes keys to the program of a terminal session; attach -r does not', async () => {
     await testHome.run('--name', 'listener', '--', 'sh', '-c', LISTENER)
     const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot attach -r listener; echo "code=$?"')
@@ -80,7 +80,7 @@ describe('at a terminal, itself in a tmux,', () => {
     expect((await testHome.status('listener')).phase).toBe('running')
   })
 
-  it('two may look at once, and what they see is the same', async () => {
+  it('two attached terminals show the same session', async () => {
     await testHome.run('--name', 'listener', '--', 'sh', '-c', LISTENER)
     const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot attach listener')
@@ -97,7 +97,7 @@ describe('at a terminal, itself in a tmux,', () => {
     }
   })
 
-  it('attach ends with the work and tells how it ended', async () => {
+  it('attach ends with the session and shows its outcome', async () => {
     await testHome.run('--name', 'brief', '--', 'sh', '-c', 'echo "press enter"; read -r line; exit 3')
     const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot attach brief; echo "code=$?"')
@@ -109,7 +109,7 @@ describe('at a terminal, itself in a tmux,', () => {
     expect(await terminal.shows('again=3')).toContain('error: command-brief has ended: exit code 3')
   })
 
-  it('a demo agent on a terminal can be answered', async () => {
+  it('a demo agent accepts an answer through attach', async () => {
     await testHome.run(
       '--agent',
       'demo',

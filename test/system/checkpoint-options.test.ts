@@ -13,7 +13,7 @@ afterEach(() => testHome.close())
 
 const RUN = ['run', '--headless', '--name', 'one'] as const
 
-it('without a repository it is told at once that nothing is saved, to whoever asked for it or sits at a terminal', async () => {
+it('run outside a repository tells a user at a terminal, or with checkpoint options, that nothing is saved', async () => {
   const nothing = `no checkpoints here: ${testHome.project} is not a git repository`
   expect(await testHome.oneshot(...RUN, '--', 'true')).toMatchObject({ code: 0, stderr: '' })
   await testHome.ended('one')
@@ -38,7 +38,7 @@ it('without a repository it is told at once that nothing is saved, to whoever as
   await expectRefusal(testHome, ['restore', 'one@1'], refused)
 })
 
-it('a remote that is not there is refused, and one that cannot be reached is told as not pushed', async () => {
+it('run --push refuses an unknown remote, and status reports that an unreachable one got nothing', async () => {
   const git = await initProject(testHome)
   const wanted = { exit: 3, code: 'no-remote', says: 'there is no git remote orgin' } as const
   await expectRefusal(testHome, [...RUN, '--push', 'orgin', '--', 'true'], {

@@ -19,7 +19,7 @@ function grow(): void {
   fs.truncateSync(testHome.path('big.bin'), 60 * 1024 * 1024)
 }
 
-it('what was left out of a checkpoint is told wherever that is told of', async () => {
+it('stop, status, checkpoints and restore name a file that a checkpoint left out', async () => {
   await testHome.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
   grow()
   fs.writeFileSync(testHome.path('small'), 'small\n')
@@ -35,7 +35,7 @@ it('what was left out of a checkpoint is told wherever that is told of', async (
   expect(restored).toMatchObject({ code: 0, stderr: `not restored: ${TOO_LARGE}\n` })
 })
 
-it('a file that has grown too large is not replaced, which is told with the reason and a way out', async () => {
+it('restore keeps a file that grew too large, or refuses with the reason and an alternative', async () => {
   fs.writeFileSync(testHome.path('big.bin'), 'small\n')
   await testHome.run('--name', 'idle', '--headless', '--', 'true')
   await waitForCheckpoints(testHome, 'idle')

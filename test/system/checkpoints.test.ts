@@ -41,8 +41,8 @@ const REFUSED = {
 
 const lines = (count: number): string => Array.from({ length: count }, (_, i) => `step ${i + 1}\n`).join('')
 
-describe('the work of a session', () => {
-  it('is saved when it begins and when it has ended, and the repository is left alone', async () => {
+describe('checkpoints of a session:', () => {
+  it('oneshot saves a checkpoint at the start and at the end, and leaves the repository alone', async () => {
     fs.writeFileSync(testHome.path('draft'), 'mine\n')
     const before = await git('status', '--porcelain')
     const index = fs.readFileSync(testHome.path('.git/index'))
@@ -65,7 +65,7 @@ describe('the work of a session', () => {
     expect(await testHome.ok('events', 'poem')).toContain('checkpoint 2 (end): 1 file, +3 −0')
   })
 
-  it('can be saved at any time, and nothing is written when nothing has changed', async () => {
+  it('oneshot checkpoint saves changed files at any time, and writes nothing without changes', async () => {
     await testHome.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
     fs.writeFileSync(testHome.path('a'), 'a\n')
     const made = await testHome.json<{ isNew: boolean; checkpoint: CheckpointView }>('checkpoint', 'idle')
@@ -75,7 +75,7 @@ describe('the work of a session', () => {
     expect(await testHome.ok('checkpoint', 'idle')).toBe(String(made.checkpoint.number))
   })
 
-  it('comes back onto a branch, into a worktree, and into its place', async () => {
+  it('restore writes the files onto a branch, into a worktree, and into the project', async () => {
     await testHome.run('--agent', 'demo', '--name', 'poem', 'steps=3 delay=20ms write=notes.txt')
     await testHome.ended('poem')
     await saved('poem')
@@ -97,7 +97,7 @@ describe('the work of a session', () => {
     expect(await git('branch', '--show-current')).toBe('main')
   })
 
-  it('is not taken from under the hands of one that is at work', { tags: ['extended'] }, async () => {
+  it('restore --here is refused while a session works in the folder', { tags: ['extended'] }, async () => {
     await testHome.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
     await expectRefusal(testHome, ['restore', 'idle@1', '--here', '--yes'], REFUSED['session-alive'])
     await expectRefusal(testHome, ['restore', 'idle@9'], REFUSED['no-checkpoint'])
@@ -108,7 +108,7 @@ describe('the work of a session', () => {
     await expectRefusal(testHome, ['diff', 'idle', '1', '9'], REFUSED['no-checkpoint'])
   })
 
-  it('is saved on the branch as well where that is wanted, and not at all where it is not', {
+  it('--checkpoints branch commits to the branch as well, and --checkpoints off saves nothing', {
     tags: ['extended'],
   }, async () => {
     await testHome.ok(
@@ -145,7 +145,7 @@ describe('the work of a session', () => {
     expect(await checkpoints('demo-unseen')).toEqual([])
   })
 
-  it('stays in git when its session is cleaned away, unless that is not wanted either', async () => {
+  it('clean keeps the checkpoints in git, and clean --checkpoints removes them', async () => {
     for (const name of ['one', 'two']) {
       await testHome.run('--agent', 'demo', '--name', name, 'steps=1 delay=1ms')
       await testHome.ended(name)
@@ -162,11 +162,11 @@ const MOMENTS = Array.from({ length: 5 }, () => ({
   first: roll() < 0.5 ? 'its agent' : 'everything',
 }))
 
-describe(`whatever is killed at whatever moment of a long piece of work (ONESHOT_SEED=${SEED})`, () => {
+describe(`oneshot resume after a stop or kill (ONESHOT_SEED=${SEED})`, () => {
   forCases(
     MOMENTS,
     1,
-    'after step $step, $first first: resuming it ends with the same files',
+    'completes the same files after a kill of all processes after step $step, $first first',
     async ({ step, first }) => {
       const prompt = 'steps=60 delay=60ms write=notes.txt'
       const session = await testHome.run('--agent', 'demo', '--name', 'long', prompt)
@@ -193,7 +193,7 @@ describe(`whatever is killed at whatever moment of a long piece of work (ONESHOT
     },
   )
 
-  it('it tells what it found before it goes on, and with --dry-run no more', async () => {
+  it('tells what it found before it continues, and with --dry-run only tells', async () => {
     await testHome.run('--agent', 'demo', '--name', 'half', 'steps=500 delay=50ms write=notes.txt')
     await waitUntil('it writes', () => (fs.existsSync(testHome.path('notes.txt')) ? true : undefined))
     await testHome.ok('stop', 'half')
@@ -212,8 +212,8 @@ describe(`whatever is killed at whatever moment of a long piece of work (ONESHOT
   })
 })
 
-describe('when the machine is lost', () => {
-  it('what was done is not done again, though no file of it has changed', { tags: ['extended'] }, async () => {
+describe('on a new machine,', () => {
+  it('resume --from refuses a session that was done, although it changed no file', { tags: ['extended'] }, async () => {
     const remote = path.join(testHome.root, 'remote.git')
     await git('init', '-q', '--bare', '-b', 'main', remote)
     await git('push', '-q', remote, 'main')
@@ -231,7 +231,7 @@ describe('when the machine is lost', () => {
     expect(await testHome.list()).toEqual([])
   })
 
-  it('the work continues in a fresh clone, from what was pushed', async () => {
+  it('resume --from continues a session in a fresh clone from the pushed checkpoint', async () => {
     const remote = path.join(testHome.root, 'remote.git')
     await git('init', '-q', '--bare', '-b', 'main', remote)
     await git('remote', 'add', 'origin', remote)

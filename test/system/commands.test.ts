@@ -18,7 +18,7 @@ const sh = (script: string): string[] => ['--headless', '--', 'sh', '-c', script
 const WAITER = 'until [ -e go ]; do sleep 0.02; done; exit 5'
 const go = (): void => fs.writeFileSync(testHome.path('go'), '')
 
-describe('wait', () => {
+describe('oneshot wait', () => {
   it('passes the outcome on: 0, the exit code, 128 plus the signal, or 1', async () => {
     const cases = {
       done: ['exit 0', 0],
@@ -43,7 +43,7 @@ describe('wait', () => {
     expect((await testHome.oneshot('wait', 'done', 'done')).code).toBe(0)
   })
 
-  it('gives up after --timeout with 124, and by Ctrl-C with 130; the work continues', async () => {
+  it('exits with 124 after --timeout and with 130 at Ctrl-C; the session continues', async () => {
     const { pid } = await testHome.run('--name', 'long', ...SLEEPER)
     expect(await testHome.oneshot('wait', '--timeout', '100ms')).toMatchObject({
       code: 124,
@@ -60,7 +60,7 @@ describe('wait', () => {
     expect(isAlive(pid as number)).toBe(true)
   })
 
-  it('takes a timeout of any length', async () => {
+  it('accepts a timeout of 60 days', async () => {
     await testHome.run('--name', 'waiter', ...sh(WAITER))
     const waiting = testHome.oneshot('wait', '--timeout', '60d')
     await waitUntil('the supervisor was asked', async () => (await testHome.daemon()).pid)
@@ -78,7 +78,7 @@ function isWatching(pid: number): boolean {
   }
 }
 
-it('stop gives up waiting after --timeout, and the work is stopped all the same', async () => {
+it('stop gives up waiting after --timeout, and the session still stops', async () => {
   const script = 'trap "echo asked >asked" INT; echo up >up; until [ -e go ]; do sleep 0.02; done'
   await testHome.run('--name', 'slow', ...sh(script))
   await waitUntil('it is up', () => (fs.existsSync(testHome.path('up')) ? true : undefined))
@@ -93,7 +93,7 @@ it('stop gives up waiting after --timeout, and the work is stopped all the same'
   expect(await testHome.oneshot('stop', 'slow')).toMatchObject({ code: 0, stdout: '' })
 })
 
-describe('clean', () => {
+describe('oneshot clean', () => {
   const ended = async (...names: string[]): Promise<void> => {
     for (const name of names) {
       await testHome.run('--name', name, ...sh('true'))
@@ -119,7 +119,7 @@ describe('clean', () => {
     expect(await testHome.oneshot('clean', '--yes')).toMatchObject({ code: 0, stdout: '' })
   })
 
-  it('refuses a live session, and takes the others named with it neither', async () => {
+  it('refuses a live session, and then removes none of the other named sessions', async () => {
     await testHome.run('--name', 'live', ...SLEEPER)
     await ended('one')
     const says = 'command-live has not ended, so it stays'
@@ -146,8 +146,8 @@ describe('clean', () => {
   })
 })
 
-describe('killall', () => {
-  it('needs --yes where nobody can be asked', async () => {
+describe('oneshot killall', () => {
+  it('needs --yes without a terminal', async () => {
     expect(await testHome.oneshot('killall')).toMatchObject({ code: 0, stdout: '', stderr: 'nothing is running\n' })
     await testHome.run('--name', 'one', ...SLEEPER)
     await testHome.run('--name', 'two', '--tty', '--', 'sleep', '1000')
@@ -166,7 +166,7 @@ describe('killall', () => {
     ])
   })
 
-  it('at a terminal shows what it would stop and asks; --no-input does not', async () => {
+  it('at a terminal shows the sessions and asks; with --no-input it refuses', async () => {
     const { pid } = await testHome.run('--name', 'one', ...SLEEPER)
     const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot killall --no-input; echo "code=$?"')
@@ -186,7 +186,7 @@ describe('killall', () => {
   })
 })
 
-describe('run', () => {
+describe('oneshot run', () => {
   it('prints only the name when piped, and the next steps at a terminal', async () => {
     expect(await testHome.oneshot('run', '--name', 'piped', '--', 'true')).toMatchObject({
       stdout: 'command-piped\n',
@@ -216,7 +216,7 @@ describe('run', () => {
     expect(await testHome.ended('typed')).toMatchObject({ outcome: 'done', title: 'typed by hand steps=1 delay=1ms' })
   })
 
-  it('--max-time ends the work, and the reason names the limit', async () => {
+  it('with --max-time ends the session, and the reason names the limit', async () => {
     const { pid } = await testHome.run('--name', 'limited', '--max-time', '1s', ...SLEEPER)
     expect(await testHome.ended('limited')).toMatchObject({
       outcome: 'stopped',
@@ -229,7 +229,7 @@ describe('run', () => {
     expect(Date.parse(view.deadline as string) - Date.parse(view.createdAt)).toBe(90 * 60_000)
   })
 
-  it('takes a name from the environment, and numbers names it makes up', async () => {
+  it('takes a name from ONESHOT_TMUX_SESSION, and numbers the names that it makes up', async () => {
     expect((await testHome.run(...sh('true'))).name).toBe('command-true')
     expect((await testHome.run(...sh('true'))).name).toBe('command-true-2')
     testHome.env['ONESHOT_TMUX_SESSION'] = 'nightly'
@@ -243,7 +243,7 @@ describe('with ONESHOT_RESILIENT=false', () => {
     testHome.env['ONESHOT_RESILIENT'] = 'false'
   })
 
-  it('run hands input, output and exit code of a command on, and records no session', async () => {
+  it('run passes on the input, output and exit code of a command, and records no session', async () => {
     const input = Buffer.from('typed\n')
     const words = ['run', '--', 'sh', '-c', 'read -r line; echo "got $line"; echo oops >&2; exit 7']
     expect(await testHome.spawn(words, { input })).toMatchObject({ code: 7, stdout: 'got typed\n', stderr: 'oops\n' })

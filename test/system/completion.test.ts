@@ -22,7 +22,7 @@ async function lines(shell: string, script: string, ...args: string[]): Promise<
   return answer.stdout.split('\n').filter(line => line !== '')
 }
 
-describe('bash', () => {
+describe('bash completion', () => {
   /** What pressing Tab after these words offers, as bash itself would ask. */
   const offers = (...words: string[]): Promise<string[]> => {
     const script = `source <(oneshot completion bash)
@@ -43,7 +43,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
     expect(await offers('xyzzy')).toEqual([])
   })
 
-  it('completes the sessions a command is about', async () => {
+  it('completes the names of the sessions that a command accepts', async () => {
     await testHome.run('--name', 'alive', '--headless', '--', 'sleep', '1000')
     await testHome.run('--name', 'over', '--headless', '--', 'true')
     await testHome.ended('over')
@@ -65,7 +65,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
     expect(await offers('run', '--', 'setsi')).toContain('setsid')
   })
 
-  it('evaluates nothing of what was typed', async () => {
+  it('evaluates no shell syntax in typed words', async () => {
     await offers('stop', '$(touch pwned)')
     await offers('run', '--prompt-file', '`touch pwned`')
     expect(fs.existsSync(testHome.path('pwned'))).toBe(false)
@@ -86,7 +86,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
   })
 })
 
-describe('zsh', () => {
+describe('zsh completion', () => {
   it('completes at a real Tab key', async ({ skip }) => {
     skip(isMissing('zsh'), 'zsh is not installed')
     const terminal = await Terminal.open(testHome, ['zsh', '-f', '-i'])
@@ -100,7 +100,7 @@ describe('zsh', () => {
     await terminal.shows('> oneshot config get max-time')
   })
 
-  it('takes the script from its fpath, too', async ({ skip }) => {
+  it('also loads from the fpath of zsh', async ({ skip }) => {
     skip(isMissing('zsh'), 'zsh is not installed')
     fs.mkdirSync(testHome.path('zfunc'))
     fs.writeFileSync(testHome.path('zfunc', '_oneshot'), await testHome.ok('completion', 'zsh'))
@@ -110,7 +110,7 @@ describe('zsh', () => {
   })
 })
 
-describe('fish', () => {
+describe('fish completion', () => {
   it('completes commands, values and sessions', async ({ skip }) => {
     skip(isMissing('fish'), 'fish is not installed')
     await testHome.run('--name', 'alive', '--headless', '--', 'sleep', '1000')

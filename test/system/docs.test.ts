@@ -66,7 +66,7 @@ describe.each([
 ])('%s', page => {
   const blocks = consoleBlocks(read(page))
   it.each(blocks.map((steps, i) => [i + 1, steps] as const))(
-    'shows the truth in console block %i',
+    'shows the real output in console block %i',
     async (_, steps) => {
       for (const { command, shows } of steps) {
         const { code, stdout, stderr } = await run('sh', ['-c', command], {
@@ -124,7 +124,7 @@ it('the JSON contract page names exactly the fields that are printed', async () 
   expect(Object.keys(channel).sort()).toEqual(documented('## Channels', '').sort())
 })
 
-it('every channel in the page about notifications can be configured like that, and every sort has an example', () => {
+it('each example in the page about notifications is a valid channel, and each kind of channel has an example', () => {
   const blocks = [...read('docs/notifications.md').matchAll(/^```toml\n([\s\S]*?)^```$/gm)].map(
     ([, toml]) => toml ?? '',
   )
@@ -148,7 +148,7 @@ it('the JSON contract page names every error code, with the exit code it has', (
   expect(Object.fromEntries(rows.map(([, exit, code]) => [code, Number(exit)]))).toEqual(PROBLEMS)
 })
 
-it('every word the demo agent understands is in its page', () => {
+it('the page about the demo agent names each word that the agent understands', () => {
   const page = read('docs/demo-agent.md')
   expect(DIRECTIVES.filter(([word]) => !page.includes(`\`${word}\``))).toEqual([])
 })
@@ -166,7 +166,7 @@ it('the page about attacks names tests that exist', () => {
   }
 })
 
-it('every link in the pages leads somewhere', () => {
+it('each link in the pages leads to an existing file', () => {
   for (const page of ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md']) {
     for (const [, target] of read(page).matchAll(/\]\((?!#|https?:)([^)#]+)[^)]*\)/g)) {
       expect(fs.existsSync(path.join(root, target as string)), `${page} → ${target}`).toBe(true)

@@ -24,7 +24,7 @@ async function findings(scripts: Record<string, string>, env: NodeJS.ProcessEnv 
   return new Map(checks.map(finding => [finding.check, finding]))
 }
 
-it('tells each agent’s version, wherever it is printed, and how to log in', async () => {
+it('doctor shows the version of each agent and how to log in', async () => {
   const found = await findings({ codex: 'echo codex-cli 0.166.0', pi: 'echo 0.73.1 >&2', opencode: 'exit 1' })
   expect(found.get('agent codex')).toMatchObject({
     status: 'ok',
@@ -37,7 +37,7 @@ it('tells each agent’s version, wherever it is printed, and how to log in', as
   })
 })
 
-it('knows which are too old, and which newer than any that was tried', async () => {
+it('doctor reports agents that are too old, or newer than the tested ones', async () => {
   const found = await findings({ codex: 'echo codex-cli 0.99.0', opencode: 'echo 99.0.0' })
   expect(found.get('agent codex')).toMatchObject({
     status: 'warning',
@@ -50,7 +50,7 @@ it('knows which are too old, and which newer than any that was tried', async () 
   })
 })
 
-it('tells how to get one that is missing; that it is missing is a failure only for the chosen one', async () => {
+it('doctor tells how to install a missing agent, and fails only if the chosen agent is missing', async () => {
   const found = await findings({})
   for (const agent of AGENT_PROGRAMS) {
     const hint = installCommand(agent, process.versions.node)
@@ -61,7 +61,7 @@ it('tells how to get one that is missing; that it is missing is a failure only f
   expect(chosen.get('agent gemini')).toMatchObject({ status: 'failure', hint: 'npm install -g @google/gemini-cli' })
 })
 
-it('explains to root what claude refuses it', async ({ skip }) => {
+it('doctor warns root that claude refuses full autonomy', async ({ skip }) => {
   skip(process.getuid?.() !== 0, 'only root is refused')
   const scripts = { claude: 'echo "2.1.325 (Claude Code)"' }
   const check = 'agent claude as root'
@@ -73,7 +73,7 @@ it('explains to root what claude refuses it', async ({ skip }) => {
   expect((await findings(scripts, { ONESHOT_AUTONOMY: 'edits' })).has(check)).toBe(false)
 })
 
-it('tells what an agent said that nobody here understands', async () => {
+it('doctor names agent events that oneshot does not know', async () => {
   const codex = `case "$1" in --version) echo codex-cli 0.200.0; exit ;; esac
 cat >/dev/null
 echo '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3"}'

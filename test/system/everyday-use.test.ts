@@ -14,8 +14,8 @@ afterEach(() => testHome.close())
 
 const sleeper = (name: string): string[] => ['run', '--name', name, '--headless', '--', 'sleep', '1000']
 
-describe('words that people type', () => {
-  it('several sessions are stopped at once; kill, ps and rm mean stop, list and clean', async () => {
+describe('everyday commands:', () => {
+  it('stop takes several sessions; kill, ps and rm mean stop, list and clean', async () => {
     for (const name of ['a', 'b', 'c']) await testHome.ok(...sleeper(name))
     const stopped = await testHome.json<SessionView[]>('stop', 'a', 'b')
     expect(stopped.map(({ name, outcome }) => [name, outcome])).toEqual([
@@ -40,7 +40,7 @@ describe('words that people type', () => {
     expect(story).not.toMatch(/oneshot (interrupts|terminates) it/)
   })
 
-  it('restart gives a command a fresh process, and an agent its conversation back', async () => {
+  it('restart gives a command a new process', async () => {
     await testHome.ok(...sleeper('job'))
     const { pid } = await testHome.status('job')
     expect(await testHome.ok('status', 'job')).toMatch(/uses +\S+ \w*B of memory in 1 process, \S.* of CPU/)
@@ -58,8 +58,8 @@ describe('words that people type', () => {
   })
 })
 
-describe('names and places', () => {
-  it('a session is listed and found under the name that it was given later, and under its first one', async () => {
+describe('names and folders of sessions:', () => {
+  it('rename gives a session a second name, and commands find it under both', async () => {
     await testHome.ok(...sleeper('job'))
     await testHome.ok(...sleeper('other'))
     await testHome.ok('rename', 'job', 'login')
@@ -75,7 +75,7 @@ describe('names and places', () => {
     expect(await testHome.ok('events', 'job')).toContain('renamed to login')
   })
 
-  it('a session that was renamed is stopped, held and cleaned under its new name', async () => {
+  it('stop, hold and clean accept the new name of a renamed session', async () => {
     await testHome.ok(...sleeper('job'))
     await testHome.ok('rename', 'job', 'login')
     const refused = await testHome.oneshot('clean', 'login')
@@ -91,7 +91,7 @@ describe('names and places', () => {
     expect(await testHome.list()).toEqual([])
   })
 
-  it('a session that is done gets more to do after its project was moved', async () => {
+  it('a done session accepts a message after its project was moved and resume --cwd named the new folder', async () => {
     const { cwd } = await testHome.run('--agent', 'demo', '--name', 'moved', 'steps=1')
     await testHome.ok('wait', 'moved')
     const moved = `${cwd}-moved`
@@ -105,8 +105,8 @@ describe('names and places', () => {
   })
 })
 
-describe('the list', () => {
-  it('tells sessions of one name apart, prefers those of this directory, and shows what is held', async () => {
+describe('oneshot list', () => {
+  it('shows the ids of sessions with one name, filters by state, and shows held sessions', async () => {
     const other = path.join(testHome.root, 'other')
     fs.mkdirSync(other)
     const run = (...args: string[]): string[] => ['run', '--name', 'twin', '--headless', ...args]
@@ -128,15 +128,15 @@ describe('the list', () => {
   })
 })
 
-describe('what nobody asked about', () => {
-  it('left-over processes of a command are told by an event; wait --json keeps stderr empty', async () => {
+describe('the supervisor and its sessions:', () => {
+  it('an event names the processes that a command left running; wait --json keeps stderr empty', async () => {
     await testHome.ok('run', '--name', 'litter', '--headless', '--', 'sh', '-c', 'setsid sleep 1000 & sleep 0.2')
     const waited = await testHome.oneshot('wait', 'litter', '--json')
     expect(waited).toMatchObject({ code: 0, stderr: '' })
     expect(await testHome.ok('events', 'litter')).toContain('1 process that it left running was ended')
   })
 
-  it('the supervisor finds tmux on the caller’s PATH, and its log can be read by programs', async () => {
+  it('the supervisor finds tmux on the caller’s PATH, and daemon log --json prints its log', async () => {
     const bare = path.join(testHome.root, 'bare')
     fs.mkdirSync(bare)
     for (const name of ['sh', 'sleep', 'date', 'cat', 'rm', 'sed'])
@@ -147,7 +147,7 @@ describe('what nobody asked about', () => {
     expect(lines).toContainEqual({ at: expect.any(String), text: expect.stringContaining('command-found') })
   })
 
-  it('edits of the demo agent are saved', async () => {
+  it('the supervisor saves a checkpoint after each edit of the demo agent', async () => {
     await run('git', ['init', '-q', testHome.project])
     await testHome.ok('run', '--agent', 'demo', '--name', 'edits', 'steps=600 delay=100ms write=poem.txt')
     const edits = await waitUntil('a checkpoint was made after an edit, twice', async () => {

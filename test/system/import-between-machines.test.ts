@@ -63,7 +63,7 @@ function given(home: Home, id: string): string[] {
 
 const countOf = (text: string, texts: readonly string[]): number[] => texts.map(one => one.split(text).length - 1)
 
-it('a message that was accepted and not read is told once to a fresh conversation, and a third machine goes on from the second', async () => {
+it('resume --from gives an unread message once to a new conversation, and a third machine continues from the second', async () => {
   await lostWithMessage('steps=9 hang=3 delay=1ms write=notes', 'and-then-this-77')
   const second = await machine('second')
   expect(await second.call('resume', 'far', '--from', 'origin', '--yes')).toMatchObject({ code: 0 })
@@ -88,7 +88,7 @@ it('a message that was accepted and not read is told once to a fresh conversatio
   expect(countOf('and-then-this-77', again)).toEqual([1])
 })
 
-it('a message that was accepted and not read is given once to a conversation that goes on, after its turn', {
+it('resume --from gives an unread message once to a continued conversation, after its turn', {
   tags: ['extended'],
 }, async () => {
   await lostWithMessage('steps=9 hang=3 delay=1ms write=notes', 'and-then-this-77 steps=1 delay=1ms')
@@ -105,7 +105,7 @@ it('a message that was accepted and not read is given once to a conversation tha
   expect(countOf('and-then-this-77', [fs.readFileSync(file, 'utf8')])).toEqual([1])
 })
 
-it('of two machines that continue a session at the same moment one wins, and the other one hears who', async () => {
+it('one of two machines that resume a session at the same moment wins, and the other one names the winner', async () => {
   await lostWithMessage('steps=9 hang=3 delay=1ms write=notes', 'more')
   const machines = [await machine('second'), await machine('third')]
   const answers = await Promise.all(machines.map(({ call }) => call('resume', 'far', '--from', 'origin', '--yes')))
@@ -118,7 +118,7 @@ it('of two machines that continue a session at the same moment one wins, and the
   expect((await machines[lost]?.call('list', '--json'))?.stdout.trim()).toBe('[]')
 })
 
-it('junk on the remote stops no push of a session that lives here, and status names it', async () => {
+it('a foreign ref on the remote stops no push of a session, and status names the ref', async () => {
   const git = gitIn(testHome)
   await git('push', '-q', 'origin', 'main:refs/oneshot/demo-far')
   await testHome.ok('run', '--push', 'origin', '--agent', 'demo', '--name', 'far', 'steps=1 delay=1ms write=notes')

@@ -56,7 +56,7 @@ function boxes(): string {
   return fs.readFileSync(testHome.path('PRD.md'), 'utf8').replaceAll(/- \[(.)\].*\n/g, '$1')
 }
 
-it('opens a task again whose work another one has thrown away, and not where it was only edited or moved', {
+it('the loop opens a task again if another agent discarded its work, but not if the work was edited or moved', {
   tags: ['extended'],
 }, async () => {
   await project(
@@ -107,7 +107,7 @@ it('opens a task again whose work another one has thrown away, and not where it 
   expect(await git(...(cure ?? '').split(' ').slice(1))).toContain('make a.txt')
 })
 
-it('takes no half merge, conflict marker, empty commit or ignored file for work', async () => {
+it('the loop counts no half merge, conflict marker, empty commit or ignored file as work', async () => {
   await project(
     'midmerge|aborts a.txt',
     'markers|overwrites b.txt',
@@ -133,7 +133,7 @@ it('takes no half merge, conflict marker, empty commit or ignored file for work'
   expect(reasons.slice(0, 2)).toEqual(['conflicts are left in text.txt', 'conflicts are left in b.txt'])
 })
 
-it('credits an agent with nothing that its user committed, that was merged from elsewhere, or that another loop did', {
+it('the loop credits an agent with no commit of its user, of a merged branch or of another loop', {
   tags: ['extended'],
 }, async () => {
   await project('pulls|good a.txt', 'merges|good b.txt', 'waits|good c.txt', 'waits d.txt', 'takes|good e.txt')
@@ -178,7 +178,7 @@ it('credits an agent with nothing that its user committed, that was merged from 
   expect(board(other)).toEqual({ 'z.txt': 'good done' })
 })
 
-it('notices an agent that leaves the branch, and finished work that is gone when it is resumed', async () => {
+it('the loop notices an agent that leaves the branch, and finished work that is missing at resume', async () => {
   await project('branches a.txt', 'detaches b.txt', 'goesback|good c.txt', 'idle|idle|good d.txt')
   const session = await ralph()
   expect(await testHome.ended(session.name, 120_000), await testHome.ok('log', session.name)).toMatchObject({
@@ -210,7 +210,7 @@ it('notices an agent that leaves the branch, and finished work that is gone when
   expect(fs.existsSync(testHome.path('a.txt'))).toBe(true)
 })
 
-it('stops with a sentence where the repository is gone, or the branch cannot be checked out again', {
+it('the loop stops with a reason if the repository is gone or its branch cannot be checked out again', {
   tags: ['extended'],
 }, async () => {
   await project('good a.txt', 'stays b.txt', 'rmgit c.txt')
@@ -229,7 +229,7 @@ it('stops with a sentence where the repository is gone, or the branch cannot be 
   })
 })
 
-it('stops where an agent leaves git in the middle of something, and tells of commits of which only files are left', {
+it('the loop stops if an agent leaves git in the middle of an operation, and reports commits that an agent undid', {
   tags: ['extended'],
 }, async () => {
   await project('good a.txt', 'uncommits b.txt', 'picks c.txt', 'good d.txt')
@@ -260,7 +260,7 @@ it('stops where an agent leaves git in the middle of something, and tells of com
   expect(board(session), 'only the task that did it fails again').toMatchObject({ 'd.txt': 'open' })
 })
 
-it('watches your checkout while agents work beside it, and mends worktrees and branches that they remove', {
+it('the loop watches the user’s checkout while agents work in worktrees, and repairs worktrees and branches that they remove', {
   tags: ['extended'],
 }, async () => {
   await project(
@@ -316,7 +316,7 @@ it('watches your checkout while agents work beside it, and mends worktrees and b
   for (const name of 'abcdefghij') expect(files).toContain(`${name}.txt`)
 })
 
-it('tells of lines and files that agents side by side take away, and of work that two of them claim', {
+it('the loop reports lines and files that parallel agents remove, and work that two of them claim', {
   tags: ['extended'],
 }, async () => {
   await project('manylines a.txt', 'copies b.txt', 'thins c.txt', 'prmfiles d.txt')
@@ -357,7 +357,7 @@ it('tells of lines and files that agents side by side take away, and of work tha
   expect(await git('status', '--porcelain'), 'edits stay').toBe('M text.txt')
 })
 
-it('tells how to bring your checkout back after an agent made it bare, deleted files deep in it, or moved its HEAD', {
+it('the loop tells how to repair the user’s checkout after an agent made it bare, deleted files in it, or moved its HEAD', {
   tags: ['extended'],
 }, async () => {
   await project('pbare a.txt', 'prmdeep b.txt', 'psymref c.txt', 'good d.txt')
@@ -389,7 +389,7 @@ it('tells how to bring your checkout back after an agent made it bare, deleted f
   expect(await git('status', '--porcelain', '--branch')).toBe('## main')
 })
 
-it('continues where an agent pointed HEAD elsewhere in your checkout, and names the setting where it made that bare', {
+it('the loop continues after an agent moved HEAD in the user’s checkout, and names the setting that made it bare', {
   tags: ['extended'],
 }, async () => {
   await project('symref|good a.txt', 'good b.txt', 'bare c.txt')
@@ -413,7 +413,7 @@ it('continues where an agent pointed HEAD elsewhere in your checkout, and names 
   expect(await git('log', '-1', '--format=%s', 'other')).toBe('other')
 })
 
-it('ends where an agent has put pipes into .git, and quotes the name of a branch that an agent has made', {
+it('the loop ends although an agent put pipes into .git, and quotes the name of a branch that an agent made', {
   tags: ['extended'],
 }, async () => {
   await project('good a.txt', 'oddbranch|good b.txt', 'pipes|good c.txt')

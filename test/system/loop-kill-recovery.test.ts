@@ -37,8 +37,10 @@ async function project(...titles: string[]): Promise<void> {
 const workers = (loop: SessionView): SessionView[] => findWorkers(loop, readSessions(testHome.home))
 const keeperPid = (): number => Number(fs.readFileSync(path.join(testHome.home.root, 'keeper.pid'), 'utf8'))
 
-describe('a loop whose supervisor is killed', () => {
-  it('while it resumes the workers goes on with them, as often as that happens', { tags: ['extended'] }, async () => {
+describe('a loop', () => {
+  it('continues with its workers after each kill of the supervisor during a resume', {
+    tags: ['extended'],
+  }, async () => {
     await project('make it [slow a.txt]', 'make it [slow b.txt]', 'make it [good c.txt]')
     const loop = await testHome.json<SessionView>('ralph', '--agent', 'codex', '--parallel', '2')
     await waitUntil('both are at work', () => (agent.tempers().length >= 2 ? true : undefined), 60_000)
@@ -62,7 +64,7 @@ describe('a loop whose supervisor is killed', () => {
     ).toEqual([1, 1, 1])
   })
 
-  it('together with its keeper while no worker lives starts both again, and calls nobody working meanwhile', async () => {
+  it('restarts a killed supervisor and keeper while no worker lives, and shows no task as working meanwhile', async () => {
     await project('make it [good a.txt]', 'make it [good b.txt]')
     fs.writeFileSync(`${agent.gate}.hold`, '')
     const loop = await testHome.json<SessionView>('ralph', '--agent', 'codex')

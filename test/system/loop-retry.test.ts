@@ -42,7 +42,7 @@ function tasksOf({ id }: SessionView): string[] {
   return tasks.map(({ stand: state, tries, number }) => `${number} ${state.name} ${tries.length}`)
 }
 
-it('begins a task afresh beside the worktree and branch that are lost', async () => {
+it('ralph retry --fresh starts a task again although its worktree and branch are lost', async () => {
   const session = await failing('--parallel', '1')
   expect(tasksOf(session)).toEqual(['1 done 1', '2 blocked 2'])
   await shell(

@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => testHome.close())
 
-it('our own files are in no checkpoint and in nobody’s status, also of a repository that came after them', async () => {
+it('the .agent files are in no checkpoint and not in git status, also if git init came after them', async () => {
   const git = gitIn(testHome)
   await testHome.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
   await waitUntil('its pages are there', () => (fs.existsSync(testHome.path('.agent', 'STATUS.md')) ? true : undefined))

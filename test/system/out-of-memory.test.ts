@@ -21,7 +21,9 @@ function narrowGroup(): string | undefined {
   }
 }
 
-it('a program that the kernel ended for want of memory is told from one that somebody killed', async ({ skip }) => {
+it('the supervisor distinguishes a program that the kernel ended for lack of memory from a killed one', async ({
+  skip,
+}) => {
   const group = narrowGroup()
   if (group === undefined) return skip('no control group with a memory limit may be made here')
   testHome.defer(async () => fs.rmdirSync(group))

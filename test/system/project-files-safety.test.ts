@@ -22,7 +22,7 @@ function everything(folder: string): string[] {
 }
 
 it.each(['with spaces', `it's "odd"`, 'new\nline', '$(touch pwned)', '-rf', 'ünï'])(
-  'in a directory called %j everything is there, and can be typed',
+  'oneshot writes its project files in a directory called %j, and a shell accepts the commands in them',
   async odd => {
     const project = path.join(testHome.root, odd)
     fs.mkdirSync(project)
@@ -43,7 +43,7 @@ it.each(['with spaces', `it's "odd"`, 'new\nline', '$(touch pwned)', '-rf', 'ün
   },
 )
 
-it('a project that cannot be written to goes without, is noted once, and nobody’s work suffers', async () => {
+it('a session in a read-only folder runs without project files, and the log notes it once', async () => {
   const { name } = await testHome.run('--cwd', '/proc', '--headless', '--', 'sh', '-c', 'echo fine')
   expect(await testHome.ended(name)).toMatchObject({ outcome: 'done' })
   expect(await testHome.ok('log', name)).toBe('fine')
@@ -52,7 +52,7 @@ it('a project that cannot be written to goes without, is noted once, and nobody�
   expect(log().match(/cannot write its files/g)).toHaveLength(1)
 })
 
-it('no link in a project leads the writer out of it', async () => {
+it('the writer of project files follows no link out of the project', async () => {
   const victim = path.join(testHome.root, 'victim')
   const folder = path.join(testHome.root, 'folder')
   fs.writeFileSync(victim, 'precious')
@@ -85,7 +85,7 @@ it('no link in a project leads the writer out of it', async () => {
   for (const file of FILES) expect(fs.lstatSync(testHome.path('.agent/command-hostile', file)).isFile()).toBe(true)
 })
 
-it('secrets are in none of these files, and whole in the private ones', async () => {
+it('project files hide secrets, and the private files keep them whole', async () => {
   const github = `ghp_${'a1B2'.repeat(9)}`
   const own = 'correct-horse-battery'
   const env = { MY_DEPLOY_TOKEN: own }

@@ -17,7 +17,7 @@ async function git(...args: string[]): Promise<string> {
   return (await run('git', [...identity, ...args], { cwd: testHome.project, env: testHome.env })).stdout
 }
 
-it('tells the truth while the agent works, after the supervisor was killed, and after the end', async () => {
+it('project files are correct while the agent works, after a kill of the supervisor, and after the end', async () => {
   await git('init', '--quiet')
   const { name, pid } = await testHome.run(
     '--agent',
@@ -50,7 +50,7 @@ it('tells the truth while the agent works, after the supervisor was killed, and 
 })
 
 describe.each(['headless', 'tty'] as const)('a %s command', mode => {
-  it('has its whole output in the log, attempt after attempt', async () => {
+  it('has its whole output in session.log, attempt after attempt', async () => {
     const script = 'echo "life $(cat life)"; echo x >>life; printf "no end"; [ $(wc -l <life) -ge 3 ]'
     fs.writeFileSync(testHome.path('life'), '')
     const options = ['--restart', 'on-failure', '-c', 'restart-delay=10ms', `--${mode}`, '--name', 'lives']
@@ -61,7 +61,7 @@ describe.each(['headless', 'tty'] as const)('a %s command', mode => {
     expect(readProjectFile(testHome.project, 'session.log')).toBe(log)
   })
 
-  it('has its output in the log while it runs', async () => {
+  it('has its output in session.log while it runs', async () => {
     await testHome.run(`--${mode}`, '--', 'sh', '-c', 'echo one; until [ -e go ]; do sleep 0.1; done; echo two; cat')
     await waitForText(testHome, 'session.log', 'one\n')
     fs.writeFileSync(testHome.path('go'), '')
@@ -69,7 +69,7 @@ describe.each(['headless', 'tty'] as const)('a %s command', mode => {
   })
 })
 
-it('keeps the files of several sessions apart, with the newest at the top, and takes them away with their sessions', async () => {
+it('.agent separates the files of several sessions, links to the newest, and clean removes them', async () => {
   await git('init', '--quiet')
   await testHome.run('--agent', 'demo', '--name', 'one', 'steps=1 delay=1ms')
   await testHome.ended('one')
@@ -92,7 +92,7 @@ it('keeps the files of several sessions apart, with the newest at the top, and t
   expect(fs.existsSync(testHome.path('.agent'))).toBe(false)
 })
 
-it('a large log is put away compressed, and nothing of it is missing', { tags: ['extended'] }, async () => {
+it('oneshot compresses the parts of a large session.log and loses no line', { tags: ['extended'] }, async () => {
   await testHome.run('--headless', '--name', 'talk', '--', 'sh', '-c', 'seq -f "%.0f so it goes" 1 2000000')
   await testHome.ended('talk')
   await waitForText(testHome, 'STATUS.md', '# ✔ done')
@@ -107,7 +107,7 @@ it('a large log is put away compressed, and nothing of it is missing', { tags: [
   expect(all === Array.from({ length: 2_000_000 }, (_, i) => `${i + 1} so it goes\n`).join('')).toBe(true)
 })
 
-it('a log of which its writer is killed again and again has no line twice, and none is missing', {
+it('session.log has each line once although its writer is killed repeatedly', {
   tags: ['extended'],
 }, async () => {
   const script = 'n=0; while [ ! -e go ]; do n=$((n+1)); echo "line $n of it"; sleep 0.002; done'
@@ -130,7 +130,7 @@ it('a log of which its writer is killed again and again has no line twice, and n
   expect(readProjectFile(testHome.project, 'session.log')).toBe(testHome.output(session).toString())
 })
 
-it('what RECOVERY.md says is what helps: look, resume, and do so from any shell', async () => {
+it('the commands in RECOVERY.md show and resume the session from any shell', async () => {
   await testHome.run('--agent', 'demo', '--name', 'rescue', 'work write=done.txt steps=4 delay=10ms hang=3')
   await waitUntil('it has taken two steps', () =>
     fs.existsSync(testHome.path('done.txt')) && fs.readFileSync(testHome.path('done.txt'), 'utf8').includes('step 2')
@@ -157,7 +157,7 @@ it('what RECOVERY.md says is what helps: look, resume, and do so from any shell'
   expect(await type(`${files}\ncat prompt transcript`)).toContain('All 4 steps are done')
 })
 
-it('can be switched off', async () => {
+it('project-files=false switches the project files off', async () => {
   await testHome.run('-c', 'project-files=false', '--headless', '--name', 'off', '--', 'true')
   await testHome.ended('off')
   await testHome.run('--headless', '--name', 'on', '--', 'true')
@@ -166,7 +166,7 @@ it('can be switched off', async () => {
   expect(fs.readdirSync(testHome.path('.agent')).sort()).toEqual(['.gitignore', ...FILES, 'command-on'].sort())
 })
 
-it('links that earlier versions left are healed or go with their sessions', async () => {
+it('clean removes links that earlier versions left', async () => {
   const { id } = await testHome.run('--agent', 'demo', '--name', 'old', 'steps=1 delay=1ms')
   await testHome.ended('old')
   await waitForText(testHome, 'STATUS.md', '# ✔ done')

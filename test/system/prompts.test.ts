@@ -90,7 +90,7 @@ describe.each(Object.keys(SOURCES))('a prompt from %s', source => {
     expect(everything.filter(name => path.basename(name) === 'pwned')).toEqual([])
   })
 
-  it('stands in no command line and no environment while the agent works', async () => {
+  it('appears in no command line and no environment while the agent works', async () => {
     fs.writeFileSync(testHome.path('wait'), '')
     const secret = `s3cr3t-${source.replaceAll(/\W+/g, '-')}`
     const answer = await give(Buffer.from(`use ${secret}`), testHome.project, '--agent', 'claude', '--name', 'quiet')
@@ -122,13 +122,13 @@ function contentOf(file: string): string {
 
 const argsOf = (folder: string): string[] => fs.readFileSync(path.join(folder, 'args'), 'utf8').split('\0').slice(0, -1)
 
-it('--prompt-file - reads stdin, too', async () => {
+it('run --prompt-file - reads the prompt from stdin', async () => {
   const answer = await testHome.call(['run', '--follow', '--prompt-file', '-'], { input: Buffer.from('a\0b') })
   expect(answer.code).toBe(0)
   expect(fs.readFileSync(testHome.path('received'), 'latin1')).toBe('a\0b')
 })
 
-it('what follows -- after a prompt reaches every agent unchanged', async () => {
+it('run passes the arguments after -- unchanged to every agent', async () => {
   const own = ['--x=a b', '--empty=', `--y=it's "so"`, '--z=$(touch pwned)', '--b=`touch pwned`', '--n=a\nb', '--u=ü']
   const check = async (agent: string): Promise<void> => {
     const cwd = testHome.path(agent)
@@ -144,7 +144,7 @@ it('what follows -- after a prompt reaches every agent unchanged', async () => {
   await Promise.all(AGENTS.map(check))
 })
 
-it('an argument that is not UTF-8 is refused rather than changed on its way', async () => {
+it('run refuses an argument that is not UTF-8 instead of changing it', async () => {
   const script = 'exec "$0" "$1" run --agent claude hello -- "$(printf "\\377abc")"'
   const answer = await run('sh', ['-c', script, process.execPath, MAIN], { cwd: testHome.project, env: testHome.env })
   expect(answer).toMatchObject({ code: 2, stdout: '' })
@@ -152,7 +152,7 @@ it('an argument that is not UTF-8 is refused rather than changed on its way', as
   expect(answer.stderr).toContain('hint: pass such bytes in a file')
 })
 
-it('a prompt cannot play with the terminal of whoever lists it', async () => {
+it('list and status print no control characters of a prompt', async () => {
   await testHome.ok('run', '--agent', 'claude', '--name', 'evil', '\u001b[2J\u001b]0;owned\u0007do\rthis\u0008')
   for (const words of [['list'], ['status', 'evil'], ['list', '-o', 'wide']]) {
     const { stdout } = await testHome.oneshot(...words)
@@ -161,10 +161,10 @@ it('a prompt cannot play with the terminal of whoever lists it', async () => {
   }
 })
 
-describe('the agent', () => {
+describe('oneshot run', () => {
   const agentOf = async (...args: string[]): Promise<string> => (await testHome.run(...args, 'hello')).agent
 
-  it('is the one asked for, else -c, the environment, the project’s file, yours, the first on PATH', async () => {
+  it('takes the agent from --agent, else -c, the environment, the project’s file, the user’s file, PATH', async () => {
     const user = path.join(testHome.env['XDG_CONFIG_HOME'] as string, 'oneshot', 'config.toml')
     fs.mkdirSync(path.dirname(user), { recursive: true })
     fs.writeFileSync(user, 'agent = "gemini"\n')
@@ -182,7 +182,7 @@ describe('the agent', () => {
     expect(await agentOf()).toBe('claude')
   })
 
-  it('is looked for on PATH in the documented order; without any, the demo agent is offered', async () => {
+  it('looks for an agent on PATH in the documented order, and suggests the demo agent if there is none', async () => {
     const bin = testHome.env['PATH'] as string
     for (const agent of AGENTS) {
       expect(await agentOf()).toBe(agent)
@@ -200,7 +200,7 @@ describe('the agent', () => {
   })
 })
 
-describe('the environment of the work', () => {
+describe('the environment of a session', () => {
   const environmentOf = (folder: string): Map<string, string> => {
     const pairs = contentOf(path.join(folder, 'environ'))
       .split('\0')
@@ -223,7 +223,7 @@ describe('the environment of the work', () => {
   }
 
   it.each(['--headless', '--tty'])(
-    'is the caller’s (%s), without what belongs to the caller’s own terminal',
+    'equals the caller’s (%s), without the variables of the caller’s own terminal',
     async mode => {
       Object.assign(testHome.env, {
         TMUX: '/tmp/other,1,0',
@@ -251,14 +251,14 @@ describe('the environment of the work', () => {
     },
   )
 
-  it('is that of each call, not that of whoever started the supervisor', async () => {
+  it('comes from the call that starts the session, not from the supervisor', async () => {
     for (const call of ['first', 'second']) {
       testHome.env['CALL'] = call
       expect((await told(testHome.project, '--headless')).env.get('CALL')).toBe(call)
     }
   })
 
-  it('includes the umask: what the work makes is as open as if it had been run here', async () => {
+  it('includes the umask of the caller', async () => {
     const script = 'umask "$1"; shift; exec "$@"'
     for (const umask of ['0022', '0007', '0077']) {
       const words = [process.execPath, MAIN, 'run', '--follow', '--', 'sh', '-c', 'umask']
@@ -270,7 +270,7 @@ describe('the environment of the work', () => {
     }
   })
 
-  it('tells the directory it really works in, however that was named', async () => {
+  it('names the real working directory behind a link', async () => {
     const folder = testHome.path(`it's a "folder" $(touch pwned) ü`)
     fs.mkdirSync(folder)
     fs.symlinkSync(folder, testHome.path('link'))

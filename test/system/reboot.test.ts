@@ -30,7 +30,7 @@ async function is(name: string, phase: SessionView['phase']): Promise<SessionVie
   })
 }
 
-it('what was at work goes on in its thread, what was held stands still, a command is not started twice', async () => {
+it('after a reboot the supervisor continues an agent in its thread, keeps a held session held, and starts no command twice', async () => {
   await begun('auth')
   await begun('still')
   await testHome.ok('hold', 'still')
@@ -48,7 +48,7 @@ it('what was at work goes on in its thread, what was held stands still, a comman
   expect(await testHome.ended('deploy')).toMatchObject({ outcome: 'failed', reason: 'the machine was restarted' })
 })
 
-it('a rest goes on when it is due, however long the machine was off', async () => {
+it('after a reboot a resting session continues when its rest is due', async () => {
   await testHome.run(
     '--agent',
     'demo',
@@ -69,7 +69,7 @@ it('a rest goes on when it is due, however long the machine was off', async () =
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(due as string))
 })
 
-it('in safe mode nothing is started until it is resumed', { tags: ['extended'] }, async () => {
+it('a supervisor in safe mode holds all sessions until the user resumes them', { tags: ['extended'] }, async () => {
   await begun('auth')
   await simulateReboot(testHome)
   await testHome.ok('daemon', 'start', '--no-resume')
@@ -89,7 +89,7 @@ it('in safe mode nothing is started until it is resumed', { tags: ['extended'] }
   expect(await testHome.status('next'), 'safe mode is over').toMatchObject({ phase: 'running', attempt: 1 })
 })
 
-it('a supervisor that is started in safe mode at each boot holds everything once, and not again when it is brought back', {
+it('a supervisor with ONESHOT_NO_RESUME holds all sessions once at boot, and not again after a restart', {
   tags: ['extended'],
 }, async () => {
   await begun('auth')
@@ -115,7 +115,9 @@ it('a supervisor that is started in safe mode at each boot holds everything once
   expect((await testHome.status('crashing')).phase, 'its rest goes on').not.toBe('blocked')
 })
 
-it('what was at work too long ago, or has lost its folder, waits for you', { tags: ['extended'] }, async () => {
+it('after a reboot a session waits for the user if it last worked long ago or its folder is gone', {
+  tags: ['extended'],
+}, async () => {
   const old = await begun('old')
   await begun('lost')
   await simulateReboot(testHome)

@@ -22,7 +22,7 @@ describe('the release script', () => {
 
   afterEach(() => fs.rmSync(folder, { recursive: true, force: true }))
 
-  it('writes the version into all three files and keeps an empty section for what comes next', () => {
+  it('writes the version into three files and adds an empty changelog section', () => {
     expect(release('prepare', '0.2.0').status).toBe(0)
     expect(JSON.parse(read('package.json'))).toEqual({ name: 'x', version: '0.2.0' })
     expect(JSON.parse(read('package-lock.json'))).toEqual({ version: '0.2.0', packages: { '': { version: '0.2.0' } } })

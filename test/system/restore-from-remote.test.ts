@@ -38,7 +38,7 @@ async function loseMachine(): Promise<void> {
 
 const refs = (): Promise<string> => gitIn(testHome)('for-each-ref', 'refs/oneshot')
 
-it('the files of a command come back in a fresh clone: onto a branch, into a worktree, into their place', async () => {
+it('restore --from writes the files of a command onto a branch, into a worktree and into a fresh clone', async () => {
   const git = gitIn(testHome)
   await pushed('com', '--headless', '--', 'sh', '-c', 'echo made > out')
   await pushed('cmd', '--headless', '--', 'true')
@@ -68,7 +68,9 @@ it('the files of a command come back in a fresh clone: onto a branch, into a wor
   expect(await testHome.list()).toEqual([])
 })
 
-it('a look tells what would be done or refused, and leaves nothing behind', { tags: ['extended'] }, async () => {
+it('resume --from --dry-run tells what it would do or refuse, and changes nothing', {
+  tags: ['extended'],
+}, async () => {
   await testHome.ok('run', '--push', 'origin', '--agent', 'demo', '--name', 'far', 'steps=500 delay=50ms write=notes')
   await waitUntil('it writes', () => (fs.existsSync(testHome.path('notes')) ? true : undefined))
   await testHome.ok('stop', 'far')

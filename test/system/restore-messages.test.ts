@@ -17,7 +17,7 @@ async function made(name: string): Promise<void> {
   await waitForCheckpoints(testHome, name)
 }
 
-it('what is restored is told with the folder, the way back and the way to look, and a no changes nothing', async () => {
+it('restore names the folder and the commands to undo and to compare, and changes nothing after a no', async () => {
   await made('one')
   const terminal = await Terminal.open(testHome)
   await terminal.enter('oneshot restore one@1 --here; echo "code=$?"')
@@ -41,7 +41,7 @@ it('what is restored is told with the folder, the way back and the way to look, 
   expect(await testHome.ok('restore', 'command-one')).toBe('oneshot/command-one-2')
 })
 
-it('what cannot be restored so is refused before anybody is asked, with the name of what is wrong', async () => {
+it('restore refuses wrong arguments before it asks, and names the mistake', async () => {
   await made('one')
   const usage = { exit: 2, code: 'usage' } as const
   await expectRefusal(testHome, ['restore', 'one@1', '--branch', 'a..b'], {
@@ -66,7 +66,7 @@ it('what cannot be restored so is refused before anybody is asked, with the name
   await expectRefusal(testHome, ['restore', 'one@1', '--here'], atWork)
 })
 
-it('checkpoints are compared by NAME@N, and files of a nested repository are told apart', async () => {
+it('diff compares checkpoints by NAME@N, and shows files of a nested repository separately', async () => {
   const nested = testHome.path('nested')
   fs.mkdirSync(nested)
   const git = gitIn(testHome, nested)

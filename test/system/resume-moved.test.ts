@@ -19,7 +19,7 @@ afterEach(() => testHome.close())
 const look = (cwd: string): Promise<ResumePreview> =>
   testHome.call(['resume', 'half', '--dry-run', '--json'], { cwd }).then(({ stdout }) => JSON.parse(stdout))
 
-it('resuming tells first that the files are not what they were', async () => {
+it('resume --dry-run reports that the files differ from the checkpoint', async () => {
   expect((await look(testHome.project)).found.join('\n')).not.toContain('differ')
   const git = gitIn(testHome)
   await git('switch', '-qc', 'other')
@@ -32,7 +32,7 @@ it('resuming tells first that the files are not what they were', async () => {
   expect((await look(testHome.project)).found.at(-1)).toMatch(/is not in a git repository: nothing can be saved$/)
 })
 
-it('a project that was moved is gone on with where it is now', async () => {
+it('resume --cwd continues a session in the folder to which its project was moved', async () => {
   const moved = `${testHome.project}-moved`
   fs.renameSync(testHome.project, moved)
   const gone = `the folder ${testHome.project} does not exist`

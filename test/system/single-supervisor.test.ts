@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => testHome.close())
 
-it('a second supervisor is refused with a sentence that names the first', async () => {
+it('a second supervisor refuses to start and names the first', async () => {
   await testHome.ok('daemon', 'start')
   const { pid, epoch } = await testHome.daemon()
   const second = await run(process.execPath, [MAIN, '__daemon'], { env: testHome.env, timeout: 20_000 })
@@ -20,7 +20,7 @@ it('a second supervisor is refused with a sentence that names the first', async 
   expect(await testHome.daemon()).toMatchObject({ pid, epoch })
 })
 
-it('many that start at once leave exactly one', async () => {
+it('several supervisors that start at once leave exactly one', async () => {
   const answers = await Promise.all(
     Array.from({ length: 6 }, () => testHome.run('--headless', '--', 'sh', '-c', 'exit 0')),
   )
@@ -43,7 +43,9 @@ function supervisors(): string[] {
     })
 }
 
-it('one that was suspended while another took over does nothing when it wakes up', { tags: ['extended'] }, async () => {
+it('a suspended supervisor changes nothing when it continues after another one took over', {
+  tags: ['extended'],
+}, async () => {
   const session = await testHome.run(
     '--name',
     'long',

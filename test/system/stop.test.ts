@@ -24,7 +24,7 @@ async function pids(count: number): Promise<number[]> {
 }
 
 it.each(['headless', 'tty'])(
-  'stop leaves nothing of a %s process tree, whatever group or session it hides in',
+  'stop ends the whole process tree of a %s command, in any process group or session',
   async mode => {
     const script = [
       'echo $$ >>pids',
@@ -43,7 +43,7 @@ it.each(['headless', 'tty'])(
   },
 )
 
-it('a program that is deaf to interrupt and terminate is killed', async () => {
+it('stop kills a program that ignores SIGINT and SIGTERM', async () => {
   const session = await testHome.run(
     '--name',
     'deaf',
@@ -58,7 +58,7 @@ it('a program that is deaf to interrupt and terminate is killed', async () => {
   expect(await testHome.status('deaf')).toMatchObject({ outcome: 'stopped', signal: 'SIGKILL' })
 })
 
-it('an interrupt comes first, so that a program can save what it has', async () => {
+it('stop sends SIGINT first, so that a program can save its work', async () => {
   const script = 'trap "echo saved >saved; exit 0" INT; echo ready >ready; while :; do sleep 0.05; done'
   await testHome.run('--name', 'saver', '--headless', '--', 'sh', '-c', script)
   await waitUntil('it is ready', () => (fs.existsSync(path.join(testHome.project, 'ready')) ? true : undefined))
@@ -67,13 +67,13 @@ it('an interrupt comes first, so that a program can save what it has', async () 
   expect(await testHome.status('saver')).toMatchObject({ outcome: 'stopped', exitCode: 0 })
 })
 
-it('what a finished program left running is ended before it is called done', async () => {
+it('the supervisor ends the processes that a finished program left before the session is done', async () => {
   await testHome.run('--name', 'litter', '--headless', '--', 'sh', '-c', 'setsid sleep 1003 & echo $! >>pids; exit 0')
   expect((await testHome.oneshot('wait', 'litter')).code).toBe(0)
   expect((await pids(1)).filter(isAlive)).toEqual([])
 })
 
-it('a session that rests after a crash is stopped for good', async () => {
+it('stop ends a session that rests after a crash', async () => {
   await testHome.run('--agent', 'demo', '--name', 'unlucky', 'steps=2 delay=10ms crash=always')
   await waitUntil('it rests', async () => ((await testHome.status('unlucky')).phase === 'resting' ? true : undefined))
   await testHome.ok('stop', 'unlucky')

@@ -24,7 +24,7 @@ async function killSupervisor(): Promise<void> {
   })
 }
 
-it('tasks are named, ticked off and opened again, and told as a table', async () => {
+it('tasks adds tasks, changes their states, and shows them as a table', async () => {
   await testHome.run('--agent', 'demo', '--name', 'auth', 'steps=1000')
   expect(await testHome.ok('tasks', 'auth', 'add', 'write the tests')).toBe('u1')
   expect(await testHome.ok('tasks', 'add', 'tidy', 'up')).toBe('u2')
@@ -52,7 +52,7 @@ it('tasks are named, ticked off and opened again, and told as a table', async ()
   ])
 })
 
-it('what cannot be meant is refused, and changes nothing', async () => {
+it('tasks refuses an unknown task or action and changes nothing', async () => {
   await testHome.run('--name', 'job', '--headless', '--', 'sleep', '1000')
   expect((await testHome.oneshot('tasks')).stderr).toBe(
     'command-job has no tasks; oneshot tasks command-job add "…" names one\n',
@@ -66,7 +66,7 @@ it('what cannot be meant is refused, and changes nothing', async () => {
   expect(await tasksOf()).toEqual([{ id: 'u1', title: 'one', state: 'open', source: 'user' }])
 })
 
-it('reading needs no supervisor, and writing brings one back', async () => {
+it('tasks reads without a supervisor, and starts one for a change', async () => {
   await testHome.run('--name', 'job', '--headless', '--', 'true')
   await testHome.ended('job')
   await testHome.ok('tasks', 'job', 'add', 'look at it')
@@ -77,7 +77,7 @@ it('reading needs no supervisor, and writing brings one back', async () => {
   expect(await tasksOf('job')).toMatchObject([{ id: 'u1', state: 'done' }])
 })
 
-it('within a session its own list is meant, wherever it is asked for', async () => {
+it('tasks inside a session means the list of that session from any folder', async () => {
   testHome.env['PATH'] = `${binFolder(testHome)}:${process.env['PATH']}`
   const script = 'cd / && oneshot tasks add from within && oneshot tasks done u1 && oneshot tasks --json > "$0"'
   await testHome.run('--name', 'inner', '--headless', '--', 'sh', '-c', script, testHome.path('list'))
@@ -89,7 +89,7 @@ it('within a session its own list is meant, wherever it is asked for', async () 
   expect(await tasksOf('newer')).toEqual([])
 })
 
-it('an agent’s plan is the list, what people name stays beside it, and all of it survives kill -9', async () => {
+it('tasks shows the agent’s plan beside the user’s tasks, and both survive kill -9 of the supervisor', async () => {
   const first: Step[] = [
     ['look', false],
     ['fix it', false],

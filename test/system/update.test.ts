@@ -87,7 +87,7 @@ async function json<T>(...args: string[]): Promise<T> {
   return JSON.parse(await must(path.join(clone, 'oneshot'), args, testHome.project)) as T
 }
 
-it('a clone is fast-forwarded and rebuilt under running work, which the new supervisor takes over', async () => {
+it('update fast-forwards and rebuilds a clone while a session runs, and the new supervisor takes the session over', async () => {
   const script = 'until [ -e go ]; do sleep 0.02; done; exit 5'
   const session = await json<SessionView>('run', '--json', '--name', 'long', '--headless', '--', 'sh', '-c', script)
   const before = await json<DaemonView>('daemon', 'status', '--json')
@@ -123,7 +123,7 @@ it('a clone is fast-forwarded and rebuilt under running work, which the new supe
   expect((await oneshot('wait', 'long')).code).toBe(5)
 })
 
-it('what cannot be fast-forwarded is refused, and nothing is changed', { tags: ['extended'] }, async () => {
+it('update refuses a clone that cannot be fast-forwarded, and changes nothing', { tags: ['extended'] }, async () => {
   await publish('9.9.9')
   const refused = async (sentence: string | RegExp, hint: string): Promise<void> => {
     const before = await head()
@@ -154,7 +154,7 @@ it('what cannot be fast-forwarded is refused, and nothing is changed', { tags: [
   await refused('error: git pull --ff-only failed in', 'the running version is unchanged')
 })
 
-it('an update that cannot be built is taken back, and the next one works', { tags: ['extended'] }, async () => {
+it('update reverts a version that cannot be built, and the next update works', { tags: ['extended'] }, async () => {
   const session = await json<SessionView>('run', '--json', '--name', 'long', '--headless', '--', 'sleep', '1000')
   const before = await json<DaemonView>('daemon', 'status', '--json')
   const old = await head()
