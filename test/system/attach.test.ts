@@ -52,7 +52,7 @@ describe('at a terminal inside tmux,', () => {
     expect(await testHome.status('talker')).toMatchObject({ phase: 'running', pid: session.pid, restarts: 0 })
   })
 
-  it('attach without LANG shows letters beyond ASCII as they are', async () => {
+  it('attach without LANG shows non-ASCII letters unchanged', async () => {
     await testHome.run('--name', 'umlaut', '--', 'sh', '-c', 'echo "größer als 漢字 ✔"; exec sleep 1000')
     const terminal = await Terminal.open(testHome)
     await terminal.enter('env -u LANG -u LC_ALL -u LC_CTYPE oneshot attach umlaut; echo "code=$?"')

@@ -166,7 +166,7 @@ describe(`oneshot resume after a stop or kill (ONESHOT_SEED=${SEED})`, () => {
   forCases(
     MOMENTS,
     1,
-    'completes the same files after a kill of all processes after step $step, $first first',
+    'completes the same files after step $step and a kill of all processes ($first first)',
     async ({ step, first }) => {
       const prompt = 'steps=60 delay=60ms write=notes.txt'
       const session = await testHome.run('--agent', 'demo', '--name', 'long', prompt)

@@ -19,7 +19,7 @@ const WAITER = 'until [ -e go ]; do sleep 0.02; done; exit 5'
 const go = (): void => fs.writeFileSync(testHome.path('go'), '')
 
 describe('oneshot wait', () => {
-  it('passes the outcome on: 0, the exit code, 128 plus the signal, or 1', async () => {
+  it('exits with the outcome: 0, the exit code, 128 plus the signal, or 1', async () => {
     const cases = {
       done: ['exit 0', 0],
       failed: ['exit 7', 7],
@@ -129,7 +129,7 @@ describe('oneshot clean', () => {
     expect(await testHome.ok('clean', 'one')).toBe('command-one')
   })
 
-  it('at a terminal asks first', async () => {
+  it('asks for confirmation at a terminal', async () => {
     await ended('one')
     const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot clean; echo "code=$?"')
@@ -238,7 +238,7 @@ describe('oneshot run', () => {
   })
 })
 
-describe('with ONESHOT_RESILIENT=false', () => {
+describe('with ONESHOT_RESILIENT=false,', () => {
   beforeEach(() => {
     testHome.env['ONESHOT_RESILIENT'] = 'false'
   })

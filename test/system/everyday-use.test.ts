@@ -30,7 +30,7 @@ describe('everyday commands:', () => {
     expect((await testHome.oneshot('pause', 'c')).stderr).toContain('did you mean: oneshot hold?')
   })
 
-  it('stop --now kills a program that does not want to end', async () => {
+  it('stop --now kills a program that ignores SIGINT and SIGTERM', async () => {
     const stubborn = 'trap "" INT TERM; echo ready; while :; do sleep 1; done'
     const session = await testHome.run('--name', 'stubborn', '--headless', '--', 'sh', '-c', stubborn)
     await waitUntil('it listens to nobody', () => testHome.output(session).includes('ready') || undefined)

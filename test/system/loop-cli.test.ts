@@ -71,7 +71,7 @@ it('ralph retry --fresh tries a blocked task again from the start, and ralph lan
   ])
 })
 
-describe('oneshot ralph refuses', () => {
+describe('oneshot ralph and build refuse', () => {
   it('a directory without a list', () =>
     expectRefusal(testHome, ['ralph'], {
       exit: 3,
@@ -143,7 +143,7 @@ describe('oneshot ralph refuses', () => {
     await expectRefusal(testHome, ['ralph', 'land', 'plain'], { ...refused, says: 'command-plain is not a loop' })
   })
 
-  it('a list that is broken, and build refuses an empty idea', async () => {
+  it('a list that is broken, and an empty idea', async () => {
     await project('one')
     write('tasks: [\n', 'bad.yaml')
     const refused = { exit: 3, code: 'no-tasks', says: 'reading bad.yaml', hint: 'correct that' } as const
@@ -152,7 +152,7 @@ describe('oneshot ralph refuses', () => {
     await expectRefusal(testHome, ['build', ''], empty)
   })
 
-  it('build with an idea while a plan exists already, and build without an idea', async () => {
+  it('an idea if a plan exists already, and build without an idea', async () => {
     await project('one')
     const refused = {
       exit: 2,
@@ -289,7 +289,7 @@ describe('while a loop runs,', () => {
     expect(await testHome.list()).toEqual([])
   })
 
-  it('land is refused; land is also refused for a loop without worktrees', { tags: ['extended'] }, async () => {
+  it('ralph land refuses it; a loop without worktrees has nothing to land', { tags: ['extended'] }, async () => {
     await project('make it [slow a.txt]')
     const loop = await begin('--parallel', '1')
     await workers(loop, 1)

@@ -183,7 +183,7 @@ test('a bell rings on the terminal on which the user started the session', async
   await waitUntil('it has rung', async () => ((await terminal.hasRung()) ? true : undefined))
 })
 
-test('a bell rings on a terminal that is attached, and writes nothing into any session’s own', {
+test('a bell rings on an attached terminal, and writes nothing into the output of a session', {
   tags: ['extended'],
 }, async () => {
   userConfig(testHome, '[notify.ring]\ntype = "bell"\n')

@@ -70,7 +70,7 @@ describe.each(Object.keys(SOURCES))('a prompt from %s', source => {
   const kinds = source === 'an argument' ? PROMPTS : { ...PROMPTS, ...FILES_ONLY }
 
   const tags = source === 'stdin' ? ['extended'] : []
-  it('reaches the agent byte for byte, whatever is in it, and nothing of it is executed', { tags }, async () => {
+  it('reaches the agent byte for byte, and no shell executes any of it', { tags }, async () => {
     const check = async ([kind, prompt]: [string, Buffer]): Promise<void> => {
       const folder = fs.mkdtempSync(path.join(testHome.root, 'work-'))
       const answer = await give(prompt, folder, '--agent', 'claude', '--follow')

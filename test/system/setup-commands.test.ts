@@ -107,7 +107,7 @@ describe('oneshot doctor', () => {
     checks: { check: string; status: string; message: string; hint?: string }[]
   }
 
-  it('finds a usable machine in order', async () => {
+  it('passes all checks on a usable machine', async () => {
     const answer = await testHome.oneshot('doctor')
     expect(answer).toMatchObject({
       code: 0,
