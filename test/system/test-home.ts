@@ -39,7 +39,8 @@ export class TestHome {
     this.home = homeAt(path.join(this.root, 'home'))
     this.project = path.join(this.root, 'project')
     fs.mkdirSync(this.project)
-    const { NODE_EXTRA_CA_CERTS: _, TMUX: _t, ONESHOT_HOME: _h, ...rest } = process.env
+    // The variables of the test run itself, such as ONESHOT_SEED, must not reach the sessions.
+    const rest = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOfTestRun(name)))
     const own = { ONESHOT_HOME: this.home.root, HOME: this.root, XDG_CONFIG_HOME: path.join(this.root, 'config') }
     this.env = { ...rest, ...own, NO_COLOR: '1', ...env }
   }
@@ -191,4 +192,8 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+function isOfTestRun(name: string): boolean {
+  return name === 'NODE_EXTRA_CA_CERTS' || name === 'TMUX' || name.startsWith('ONESHOT_')
 }

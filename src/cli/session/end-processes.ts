@@ -20,7 +20,7 @@ export async function endProcesses(
   const folder = attemptFolder(home, id, attempt)
   storeRequest(folder, request)
   const shim = readShim(folder)
-  const group = shim?.group ? { path: shim.group, keeper: shim } : null
+  const group = shim?.group ? { path: shim.group, shim } : null
   const tree = { marker: attemptId(id, attempt), root: readStarted(folder), group }
   await endProcessTree(tree, { grace: GRACE_PERIOD, limit: END_TIMEOUT })
 }

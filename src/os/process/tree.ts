@@ -9,12 +9,12 @@ const POLL_DELAYS = [10, 20, 40, 80, 160, 250]
 
 /**
  * The facts by which `findProcessTree` finds an attempt's processes: its marker, its root process and its control
- * group. The group also holds a keeper, the shim, and the keeper's own children; neither belongs to the tree.
+ * group. The group also holds the shim and the shim's own children; neither belongs to the tree.
  */
 export interface ProcessTree {
   readonly marker: string
   readonly root: ProcessId | null
-  readonly group?: { readonly path: string; readonly keeper: ProcessId } | null
+  readonly group?: { readonly path: string; readonly shim: ProcessId } | null
 }
 
 /**
@@ -30,8 +30,8 @@ export async function findProcessTree(
   const session = root !== null && checkLiveness(root) === 'alive' ? root.pid : -1
   const table = await scanProcesses()
   const members = tree.group ? readCgroupMembers(tree.group.path) : NO_PIDS
-  const keeper = tree.group?.keeper.pid
-  const isMember = (row: ProcessRow): boolean => members.has(row.pid) && row.pid !== keeper && row.parent !== keeper
+  const shim = tree.group?.shim.pid
+  const isMember = (row: ProcessRow): boolean => members.has(row.pid) && row.pid !== shim && row.parent !== shim
   const isRoot = (row: ProcessRow): boolean =>
     row.marker === tree.marker ||
     row.session === session ||

@@ -133,7 +133,7 @@ function claimWithoutShim(folder: AttemptFolder): ProcessId | null {
 export function attemptTree(folder: AttemptFolder, marker: string): ProcessTree {
   const life = readStarted(folder)
   const shim = readShim(folder)
-  const group = shim?.group ? { path: shim.group, keeper: shim } : null
+  const group = shim?.group ? { path: shim.group, shim } : null
   return { marker, root: life === null || life.boot !== bootId ? null : life, group }
 }
 
