@@ -56,7 +56,7 @@ describe.each(KINDS)('%s', kind => {
   })
 
   test('is stopped when it takes more turns than allowed', async () => {
-    // A model takes its time, and so gives us ours: output is read every 150 ms.
+    // The supervisor reads the output every 150 ms, so each answer of the model takes longer than that.
     const steps = Array.from({ length: 8 }, (_, n) => ({ say: `Step ${n}.`, shell: `touch step-${n}`, delay: 250 }))
     const testHome = stage.openHome(kind, { task: [...steps, { say: 'All done.' }] })
     const { name } = await testHome.run(...runArguments(kind), '--name', 'dear', '--max-turns', '3', 'Do it.')

@@ -36,7 +36,7 @@ describe.each(KINDS)('%s', kind => {
     await server.close()
   })
 
-  /** One piece of work with two messages sent into it, and a misfortune at some moment of it. */
+  /** Runs one session, sends it two messages, and disturbs it at some moment. */
   async function round(name: string, misfortune: (session: SessionView) => Promise<void>): Promise<SessionView> {
     const [prompt, second, third] = [`Do the work ${name}, first part.`, `Also ${name} two.`, `And ${name} three.`]
     server.play(name, {

@@ -6,7 +6,7 @@ import { AgentTestHome } from './kit/agent-test-home.ts'
 import { threadIn } from './kit/bare-arguments.ts'
 import { KINDS } from './kit/kinds.ts'
 
-// What is to be found in a program's output is one word: gemini 0.61 writes each word as an event of its own.
+// Each text that a test looks for in the output is one word: gemini 0.61 writes each word as an event of its own.
 const PROMPT = 'Please do the thing,\nand "quote" it: $HOME <b>'
 
 let server: ModelServer

@@ -13,12 +13,12 @@ const stage = useAgentTest()
 
 const [FIRST, SECOND] = ['bd-a1: write tests', 'fix it']
 
-/** How a program is had to keep a plan: two steps of which the first is begun, and then done. */
+/** A way to make a program keep a plan of two steps: it starts the first one and then completes it. */
 interface Way {
   readonly plans: readonly (readonly ToolCall[])[]
   readonly prepare?: (testHome: AgentTestHome) => void
   readonly args?: readonly string[]
-  /** What it tells of the second step at the end. */
+  /** The state of the second step at the end. */
   readonly second?: TaskView['state']
 }
 
@@ -102,7 +102,7 @@ describe.each(ways)('%s with %s', (kind, _, way) => {
     expect(beads.lines('closed')).toEqual([`bd-a1 finished by ${name}, oneshot session ${id}`])
   })
 
-  // A second life of each program: a quick look does without.
+  // This starts each program a second time; a quick run skips it.
   test.skipIf(IS_QUICK)('keeps its plan after a kill and a restart', async () => {
     const [first = [], second = []] = way.plans
     const { house: testHome } = furnish(kind, way, [

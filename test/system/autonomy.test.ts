@@ -5,7 +5,7 @@ import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { TestHome, waitUntil } from './test-home.ts'
 
-/** An agent that writes down what it was started with. */
+/** An agent that records its arguments. */
 const STUB = 'cat >/dev/null; printf "%s\\n" "$@" >args.draft; mv args.draft args'
 
 let testHome: TestHome

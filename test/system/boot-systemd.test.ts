@@ -39,7 +39,7 @@ const stateOf = async (unit: string): Promise<string> => (await systemctl(testHo
 const groupsOf = (pid: number): string => fs.readFileSync(`/proc/${pid}/cgroup`, 'utf8')
 const keeper = (): number => Number(fs.readFileSync(testHome.home.keeperPid, 'utf8'))
 
-/** The supervisor that is there once this one is not. */
+/** Waits for the supervisor that replaces this one. */
 function successorOf(old: { pid: number; epoch: number }): Promise<{ pid: number; epoch: number }> {
   return waitUntil('another is in charge', async () => {
     const { code, stdout } = await testHome.oneshot('daemon', 'status', '--json')

@@ -20,7 +20,7 @@ interface Report {
   problems: { message: string; hint: string }[]
 }
 
-/** From now on these programs of the system are ours, and no others are there. */
+/** Replaces these system programs by stubs and hides all others. */
 function stub(...programs: ConstructorParameters<typeof BootStubs>[1]): BootStubs {
   const stubs = new BootStubs(testHome, programs)
   testHome.env['PATH'] = stubs.bin
@@ -32,7 +32,7 @@ async function status(): Promise<Report & { code: number | null }> {
   return { code, ...(JSON.parse(stdout) as Report) }
 }
 
-/** A process that looks like one, for as long as the house stands. */
+/** Runs a process that looks like cron until the test ends. */
 function runCron(): void {
   const program = path.join(testHome.root, 'cron')
   fs.copyFileSync(which('sleep', process.env, '/') as string, program)
@@ -40,7 +40,7 @@ function runCron(): void {
   testHome.defer(() => new Promise(resolve => child.once('exit', resolve) && child.kill()))
 }
 
-/** What there is of units of the user, links included. */
+/** Lists the user’s units, links included. */
 function unitFiles(): string[] {
   const folder = path.join(testHome.env['XDG_CONFIG_HOME'] as string, 'systemd', 'user')
   return fs.existsSync(folder) ? (fs.readdirSync(folder, { recursive: true }) as string[]).sort() : []

@@ -28,7 +28,7 @@ function checkpoints(name: string): Promise<CheckpointView[]> {
   return testHome.json<CheckpointView[]>('checkpoints', name)
 }
 
-/** All that an ended session wants saved is. */
+/** Waits until all checkpoints of an ended session are saved. */
 function saved(name: string): Promise<unknown> {
   return waitUntil('all is saved', async () => ((await testHome.status(name)).isSaving ? undefined : true))
 }
@@ -159,14 +159,14 @@ describe('checkpoints of a session:', () => {
 const roll = seededRandom(SEED, 'checkpoints')
 const MOMENTS = Array.from({ length: 5 }, () => ({
   step: 1 + Math.floor(roll() * 36),
-  first: roll() < 0.5 ? 'its agent' : 'everything',
+  first: roll() < 0.5 ? 'its agent first' : 'all at once',
 }))
 
 describe(`oneshot resume after a stop or kill (ONESHOT_SEED=${SEED})`, () => {
   forCases(
     MOMENTS,
     1,
-    'completes the same files after step $step and a kill of all processes ($first first)',
+    'completes the same files after step $step and a kill of all processes ($first)',
     async ({ step, first }) => {
       const prompt = 'steps=60 delay=60ms write=notes.txt'
       const session = await testHome.run('--agent', 'demo', '--name', 'long', prompt)
@@ -175,7 +175,7 @@ describe(`oneshot resume after a stop or kill (ONESHOT_SEED=${SEED})`, () => {
       await waitUntil(`step ${step} is done`, () =>
         fs.existsSync(testHome.path('notes.txt')) && written() >= step ? true : undefined,
       )
-      if (pid !== null && first === 'its agent') kill(pid)
+      if (pid !== null && first === 'its agent first') kill(pid)
       // One sweep may miss a process that another one has just started.
       await waitUntil('nothing lives', () => {
         const left = processesOf(testHome.root)

@@ -14,7 +14,7 @@ afterEach(() => testHome.close())
 
 const isMissing = (shell: string): boolean => which(shell, process.env, '/') === undefined
 
-/** Runs a script in a shell that has `oneshot` on its PATH, and answers with the lines it printed. */
+/** Runs a script in a shell that has `oneshot` on its PATH. Returns the lines that it printed. */
 async function lines(shell: string, script: string, ...args: string[]): Promise<string[]> {
   const env = { ...testHome.env, PATH: `${binFolder(testHome)}:${testHome.env['PATH']}` }
   const answer = await run(shell, ['-c', script, ...args], { cwd: testHome.project, env, timeout: 60_000 })
@@ -23,7 +23,7 @@ async function lines(shell: string, script: string, ...args: string[]): Promise<
 }
 
 describe('bash completion', () => {
-  /** What pressing Tab after these words offers, as bash itself would ask. */
+  /** Returns the words that bash offers at Tab after these words. */
   const offers = (...words: string[]): Promise<string[]> => {
     const script = `source <(oneshot completion bash)
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _oneshot

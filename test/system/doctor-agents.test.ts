@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => testHome.close())
 
-/** What doctor finds where these programs are all there is. */
+/** Returns the findings of doctor on a PATH with these programs only. */
 async function findings(scripts: Record<string, string>, env: NodeJS.ProcessEnv = {}): Promise<Map<string, Finding>> {
   const bin = binFolder(testHome, { tools: ['tmux'], scripts })
   const { stdout } = await testHome.call(['doctor', '--json'], { env: { PATH: bin, IS_SANDBOX: undefined, ...env } })

@@ -41,7 +41,7 @@ async function machine(name: string): Promise<Machine> {
   return { home, call, status }
 }
 
-/** A session that was given a second message, which it has not read when its machine is lost: its first turn has no end there. */
+/** Starts a session whose first turn never ends, sends it a second message, and loses the machine before the agent reads it. */
 async function lostWithMessage(prompt: string, message: string): Promise<void> {
   await testHome.ok('run', '--push', 'origin', '--agent', 'demo', '--name', 'far', prompt)
   await waitUntil('it writes', () => (fs.existsSync(testHome.path('notes')) ? true : undefined))
@@ -54,7 +54,7 @@ async function lostWithMessage(prompt: string, message: string): Promise<void> {
   await testHome.ok('daemon', 'stop')
 }
 
-/** What each attempt was given to read. */
+/** Returns the input of each attempt. */
 function given(home: Home, id: string): string[] {
   return Array.from({ length: 5 }, (_, at) => attemptFolder(home, id, at + 1).stdin).flatMap(file =>
     fs.existsSync(file) ? [fs.readFileSync(file, 'utf8')] : [],

@@ -34,7 +34,7 @@ function isOfType(value: unknown, type: string): boolean {
   return plain === 'time' ? typeof value === 'string' && TIME.test(value) : typeof value === plain
 }
 
-/** Holds an object against the page: every field of it, of its type, and no other. */
+/** Checks that an object has exactly the fields and types that the page names. */
 function expectAsDocumented(value: object, table: string): void {
   const rows = rowsOf(table)
   expect(Object.keys(value).sort()).toEqual(rows.map(([field]) => field).sort())
@@ -47,7 +47,7 @@ function expectAsDocumented(value: object, table: string): void {
   expect(wrong).toEqual([])
 }
 
-/** The session as `status` and `list` tell it while it holds still: the same, and as documented. */
+/** Returns the session once it holds still; `status`, `list` and the page must agree. */
 function told(name: string): Promise<SessionView> {
   return waitUntil(`${name} holds still`, async () => {
     const before = await testHome.status(name)

@@ -27,7 +27,7 @@ describe.each(['headless', 'tty'] as const)('a %s command', mode => {
     return { ...session, pid: session.pid as number }
   }
 
-  /** It is told to end, and everything it wrote must be there. */
+  /** Ends the command, and expects its whole output. */
   const finish = async (session: SessionView): Promise<void> => {
     fs.writeFileSync(path.join(testHome.project, 'go'), '')
     const end = await testHome.ended(session.name)

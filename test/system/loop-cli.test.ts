@@ -37,7 +37,7 @@ const begin = (...args: string[]): Promise<SessionView> =>
   testHome.json<SessionView>('ralph', '--agent', 'codex', ...args)
 const boardOf = (name: string): Promise<LoopView> => testHome.json<LoopView>('ralph', 'status', name)
 
-/** Waits until so many work for the loop. */
+/** Waits until the loop has this many workers. */
 function workers({ id }: SessionView, count: number): Promise<SessionView[]> {
   return waitUntil(`${count} work`, async () => {
     const found = (await testHome.list()).filter(({ parent, phase }) => parent === id && phase === 'running')

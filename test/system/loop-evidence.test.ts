@@ -41,7 +41,7 @@ function loopOf({ id }: SessionView): Loop {
   return readLoop(testHome.home, id) as Loop
 }
 
-/** How each task stands, and what was wrong with each try. */
+/** Maps each task to the flaws of its tries and its state. */
 function board(session: SessionView): Record<string, string> {
   const name = (title: string): string => /\[\S+ ([^\] ]*)/.exec(title)?.[1] ?? title
   return Object.fromEntries(

@@ -9,7 +9,7 @@ beforeEach(() => {
 })
 afterEach(() => testHome.close())
 
-/** A group in which the kernel ends what takes more than this; undefined where none may be made. */
+/** Returns a control group with a memory limit; undefined if the system permits none. */
 function narrowGroup(): string | undefined {
   const group = path.join('/sys/fs/cgroup/memory', `os-${path.basename(testHome.root)}`)
   try {

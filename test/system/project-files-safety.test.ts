@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => testHome.close())
 
-/** Everything below a folder, links not followed. */
+/** Lists all files below a folder without following links. */
 function everything(folder: string): string[] {
   return fs
     .readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -79,7 +79,7 @@ it('the writer of project files follows no link out of the project', async () =>
   await waitForText(testHome, 'command-hostile/session.log', 'done with the links\n')
   await testHome.run('--headless', '--name', 'led-astray', '--', 'true')
   await testHome.ended('led-astray')
-  await testHome.oneshot('daemon', 'stop') // Whatever it has to write is written.
+  await testHome.oneshot('daemon', 'stop') // The supervisor writes the rest of its files first.
   expect(fs.readFileSync(victim, 'utf8')).toBe('precious')
   expect(fs.readdirSync(folder)).toEqual([])
   for (const file of FILES) expect(fs.lstatSync(testHome.path('.agent/command-hostile', file)).isFile()).toBe(true)

@@ -126,7 +126,7 @@ it('session.log has each line once although its writer is killed repeatedly', {
   fs.writeFileSync(testHome.path('go'), '')
   await testHome.ended('count')
   await waitForText(testHome, 'STATUS.md', '# ✔ done')
-  await testHome.oneshot('daemon', 'stop') // Whatever it has to write is written.
+  await testHome.oneshot('daemon', 'stop') // The supervisor writes the rest of its files first.
   expect(readProjectFile(testHome.project, 'session.log')).toBe(testHome.output(session).toString())
 })
 
@@ -162,7 +162,7 @@ it('project-files=false switches the project files off', async () => {
   await testHome.ended('off')
   await testHome.run('--headless', '--name', 'on', '--', 'true')
   await waitForText(testHome, 'command-on/STATUS.md', '# ✔ done')
-  await testHome.oneshot('daemon', 'stop') // Whatever it has to write is written.
+  await testHome.oneshot('daemon', 'stop') // The supervisor writes the rest of its files first.
   expect(fs.readdirSync(testHome.path('.agent')).sort()).toEqual(['.gitignore', ...FILES, 'command-on'].sort())
 })
 

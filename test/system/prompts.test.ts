@@ -9,7 +9,7 @@ import { STUBBED_AGENTS, stubAgents } from './stub-agents.ts'
 
 const AGENTS = STUBBED_AGENTS
 
-/** An agent that writes down what it was given, and waits when it finds a file `wait`. */
+/** An agent that records its input, and waits while a file `wait` exists. */
 const STUB = `cat >received
 printf '%s\\0' "$@" >args
 env >environment
@@ -26,7 +26,7 @@ beforeEach(() => {
 })
 afterEach(() => testHome.close())
 
-/** Prompts a shell, a terminal or a decoder would change. */
+/** Prompts that a shell, a terminal or a decoder would change. */
 const PROMPTS: Record<string, Buffer> = {
   quotes: Buffer.from(`it's "quoted" and \\"escaped\\" '\\'' \\`),
   newlines: Buffer.from('one\ntwo\n\n\nthree\n\n'),
@@ -42,13 +42,13 @@ const PROMPTS: Record<string, Buffer> = {
   'invalid UTF-8': Buffer.from([0x66, 0xff, 0xfe, 0x80, 0xc3, 0x28, 0x0a, 0xed, 0xa0, 0x80]),
 }
 
-/** What no argument can hold, or none as long. */
+/** Prompts that no argument can hold. */
 const FILES_ONLY: Record<string, Buffer> = {
   NULs: Buffer.from('one\0two\0\0three\0'),
   'five megabytes': Buffer.alloc(5 * 1024 * 1024, 'all work and no play, ☃ and $(touch pwned)\n'),
 }
 
-/** Each way of giving a prompt: what the person does with these bytes. */
+/** Each way in which a user passes a prompt with these bytes. */
 const SOURCES: Record<string, (prompt: Buffer, cwd: string, ...options: string[]) => Promise<CommandResult>> = {
   'an argument': (prompt, cwd, ...options) => {
     const file = path.join(cwd, 'typed')
@@ -116,7 +116,7 @@ function contentOf(file: string): string {
   try {
     return fs.readFileSync(file, 'latin1')
   } catch {
-    return '' // It has ended meanwhile, or is not ours to read.
+    return '' // The process has ended meanwhile, or belongs to another user.
   }
 }
 

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => testHome.close())
 
-/** Has taken two of its thirty steps. */
+/** Starts a session and waits until it has taken two of its thirty steps. */
 async function begun(name: string): Promise<SessionView> {
   const session = await testHome.run('--agent', 'demo', '--name', name, `work steps=30 delay=60ms write=${name}.txt`)
   await waitUntil(`${name} has taken two steps`, () => (linesOf(name).length >= 2 ? true : undefined))

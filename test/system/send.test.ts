@@ -162,7 +162,7 @@ it('send at a terminal tells when the agent gets the message', async () => {
   expect(await terminal.shows('typed=0')).toMatch(/message 4 accepted; demo-auth starts again and gets it after/)
 })
 
-it('send delivers a message once although the supervisor dies between recording it and answering', async () => {
+it('send records a message once although the connection breaks before the first answer', async () => {
   await demo('auth', LONG)
   await running('auth')
   const { answered, restore } = await cutOffFirstAnswer(testHome)
@@ -175,7 +175,7 @@ it('send delivers a message once although the supervisor dies between recording 
   expect((await messagesOf('auth')).map(({ gist }) => gist)).toEqual([LONG, 'only once'])
 })
 
-/** Stands before the supervisor and breaks the line once, after it has taken a message and before it could say so. */
+/** A proxy of the supervisor that breaks the connection once, after a message was recorded and before the answer. */
 async function cutOffFirstAnswer({ home }: TestHome): Promise<{ answered: string[]; restore: () => Promise<void> }> {
   const behind = `${home.daemonSocket}.behind`
   fs.renameSync(home.daemonSocket, behind)
@@ -183,7 +183,7 @@ async function cutOffFirstAnswer({ home }: TestHome): Promise<{ answered: string
   const pass = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
     const body = Buffer.concat(await request.toArray())
     const { method, url: path = '/', headers } = request
-    // A line of its own each time: the supervisor closes idle ones, and one that is just being closed cannot be used.
+    // Each request gets its own connection: the supervisor closes idle ones, and a closing one cannot be used.
     const forward = http.request({ socketPath: behind, method, path, headers, agent: false }, reply => {
       const chunks: Buffer[] = []
       reply.on('data', (chunk: Buffer) => chunks.push(chunk))

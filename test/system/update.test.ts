@@ -8,7 +8,7 @@ import { TestHome, isAlive, waitUntil } from './test-home.ts'
 const root = path.resolve(import.meta.dirname, '../..')
 const VERSION: string = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).version
 
-/** Nothing is downloaded: what is needed lies in node_modules. And commits are nobody's. */
+/** npm works offline, from node_modules, and the commits have a neutral author. */
 const AUTHOR = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a' }
 const ENVIRONMENT = {
   ...AUTHOR,
@@ -17,10 +17,10 @@ const ENVIRONMENT = {
   npm_config_update_notifier: 'false',
 }
 
-/** From which version and commit to which. */
+/** The line that names the old and the new version and commit. */
 const UPDATED = expect.stringMatching(/^updated: \S+ → 9\.9\.9 \([0-9a-f]{8} → [0-9a-f]{8}\)\n$/) as string
 
-/** Somebody else's clone, where new versions come from; and ours, which is used and updated. */
+/** `theirs` publishes new versions; the tests run oneshot from `clone` and update it. */
 let testHome: TestHome
 let theirs: string
 let clone: string

@@ -28,7 +28,7 @@ async function git(...args: string[]): Promise<void> {
   expect({ code, stderr: code === 0 ? '' : stderr }, `git ${args.join(' ')}`).toEqual({ code: 0, stderr: '' })
 }
 
-/** A command that has ended, and what it has done is saved. */
+/** Runs a command to its end, and waits until its work is saved. */
 async function ended(name: string, script: string, ...options: string[]): Promise<void> {
   await testHome.run('--name', name, '--headless', ...options, '--', 'sh', '-c', script)
   await testHome.ended(name)
@@ -44,7 +44,7 @@ async function verified(exit: number, ...args: string[]): Promise<VerificationVi
 const makefile = (recipe: string): void => fs.writeFileSync(testHome.path('Makefile'), `test:\n\t${recipe}\n`)
 const COMMIT = 'echo a >a; git add a; git commit -qm "add a"'
 
-/** The fields that the page has for it, and their types. */
+/** Returns the fields that the page names, with their types and meanings. */
 function documented(): string[][] {
   const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
   const table = page.split('## Verify')[1]?.split('\n## ')[0] ?? ''
