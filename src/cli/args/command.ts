@@ -1,4 +1,4 @@
-import { type CompletionSource, type ValueType, textType } from './value-types.ts'
+import { type CompletionSource, FLAG, type ValueType, textType } from './value-types.ts'
 
 export const GROUPS = ['Work', 'Keep', 'Look', 'Supervisor', 'Set-up'] as const
 
@@ -43,6 +43,14 @@ export interface Example {
   /** A redirection or a pipe, which the shell handles. */
   readonly shell?: string
   readonly description: string
+}
+
+export function valueOption<T>(name: string, valueType: ValueType<T>, summary: string, short?: string): Option<T> {
+  return short === undefined ? { name, valueType, summary } : { name, valueType, summary, short }
+}
+
+export function flag(name: string, summary: string, short?: string): Option<true> {
+  return valueOption(name, FLAG, summary, short)
 }
 
 export function isFlag(option: Option<unknown>): boolean {

@@ -1,28 +1,20 @@
-import { AUTONOMY_LEVELS } from '../../api/config/keys.ts'
-import { CHECKPOINT_MODES } from '../../api/config/checkpoint-keys.ts'
 import { AGENT_KINDS } from '../../api/contract/known-agents.ts'
 import { DISPLAY_STATES } from '../../views/session-state.ts'
 import { BOOT_MANAGERS } from '../../world/boot/manager-names.ts'
-import type { Option } from './command.ts'
+import { flag, type Option, valueOption } from './command.ts'
+import { RUN_OPTIONS } from './run-options.ts'
 import {
   ASSIGNMENT,
   choiceType,
-  COMMAND_WORDS,
-  COUNT,
-  USD_AMOUNT,
   DURATION,
-  FLAG,
   type ValueType,
   DURATION_OR_NONE,
   LINE_COUNT,
-  MEMORY_SIZE,
   TIME,
-  SMALL_INTEGER,
   NON_NEGATIVE_INTEGER,
   POSITIVE_INTEGER,
   ENV_CHANGE,
   textType,
-  WAIT_LIMIT,
   PARALLELISM,
   wordType,
 } from './value-types.ts'
@@ -62,35 +54,7 @@ export const OPTIONS = {
     isRepeated: true,
   },
   loopMaxTime: valueOption('max-time', DURATION_OR_NONE, 'stop the loop after this time (no limit)'),
-  maxTime: valueOption('max-time', DURATION_OR_NONE, 'stop the work after this time; none for no limit (5h)'),
-  restart: valueOption('restart', choiceType('WHEN', ['never', 'on-failure']), 'never, or also when a command fails'),
-  maxRestarts: valueOption('max-restarts', SMALL_INTEGER, 'give up after so many restarts within the window (10)'),
-  silence: valueOption('silence', DURATION_OR_NONE, 'no sign of life for this long means hung; none: never'),
-  limitWait: valueOption('limit-wait', WAIT_LIMIT, 'longest wait for a usage limit; off, none (24h)'),
-  memory: valueOption('memory', MEMORY_SIZE, 'end it when its processes use more, such as 4G'),
-  maxOutput: valueOption('max-output', MEMORY_SIZE, 'stop it when it has written more; none for no limit (1G)'),
-  checkpoints: valueOption(
-    'checkpoints',
-    choiceType('MODE', CHECKPOINT_MODES),
-    'where to save the work: ref, branch, off (ref)',
-  ),
-  push: valueOption('push', wordType('REMOTE'), 'push the checkpoints to this git remote as well'),
-  pushUntracked: flag('push-untracked', 'push untracked files that look like secrets, too'),
-  autonomy: valueOption(
-    'autonomy',
-    choiceType('LEVEL', AUTONOMY_LEVELS),
-    'what it may do unasked: anything, edit files, look',
-  ),
-  model: valueOption('model', wordType('MODEL'), 'the agent’s own name for a model'),
-  effort: valueOption('effort', wordType('LEVEL'), 'how hard the agent thinks, in its own terms'),
-  budgetUsd: valueOption('budget-usd', USD_AMOUNT, 'stop it when it has cost this much'),
-  budgetTokens: valueOption('budget-tokens', COUNT, 'stop it after so many tokens, such as 500k or 2M'),
-  maxTurns: valueOption('max-turns', POSITIVE_INTEGER, 'stop it after so many answers of the model'),
-  thread: valueOption('thread', wordType('ID'), 'continue an earlier conversation of the agent'),
-  verify: valueOption('verify', wordType('LINE'), 'a line for sh; the work is done only if it passes'),
-  verifyGit: flag('verify-git', 'the work is done only if git shows a change'),
-  onExit: valueOption('on-exit', COMMAND_WORDS, 'run this when it has ended, without a shell'),
-  onExitShell: valueOption('on-exit-shell', textType('LINE'), 'the same, as a line for sh'),
+  ...RUN_OPTIONS,
   follow: flag('follow', 'show the output until the work has ended', 'f'),
 
   followLog: flag('follow', 'log: show new lines as they come', 'f'),
@@ -165,14 +129,6 @@ export const GLOBAL_OPTIONS: readonly Option<unknown>[] = [
   OPTIONS.quiet,
   OPTIONS.config,
 ]
-
-function valueOption<T>(name: string, valueType: ValueType<T>, summary: string, short?: string): Option<T> {
-  return short === undefined ? { name, valueType, summary } : { name, valueType, summary, short }
-}
-
-function flag(name: string, summary: string, short?: string): Option<true> {
-  return valueOption(name, FLAG, summary, short)
-}
 
 /** Accepts any text: a later check refuses an unknown agent with a code of its own. */
 function agentKind(): ValueType<string> {

@@ -19,6 +19,7 @@ import type { Screen } from '../terminal/screen.ts'
 import { refuseFollowWithJson } from '../args/validate.ts'
 import { bellTerminal, type Command, type CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
+import { RUN_OPTION_LIST } from '../args/run-options.ts'
 import { textType } from '../args/value-types.ts'
 
 export const command: Command = {
@@ -59,27 +60,7 @@ run returns at once. Piped, it prints only the session's name.`,
     OPTIONS.tty,
     OPTIONS.headless,
     OPTIONS.env,
-    OPTIONS.autonomy,
-    OPTIONS.model,
-    OPTIONS.effort,
-    OPTIONS.maxTime,
-    OPTIONS.restart,
-    OPTIONS.maxRestarts,
-    OPTIONS.silence,
-    OPTIONS.limitWait,
-    OPTIONS.memory,
-    OPTIONS.maxOutput,
-    OPTIONS.checkpoints,
-    OPTIONS.push,
-    OPTIONS.pushUntracked,
-    OPTIONS.maxTurns,
-    OPTIONS.budgetUsd,
-    OPTIONS.budgetTokens,
-    OPTIONS.thread,
-    OPTIONS.verify,
-    OPTIONS.verifyGit,
-    OPTIONS.onExit,
-    OPTIONS.onExitShell,
+    ...RUN_OPTION_LIST,
     OPTIONS.follow,
     OPTIONS.json,
   ],

@@ -82,3 +82,42 @@ test('the request contains the options of the line', async () => {
 test('a name on the line precedes that of the list', async () => {
   expect((await buildFromArgs('--name', 'night')).request.name).toBe('night')
 })
+
+test('an option reaches the iterations, the loop or both, as its definition says', async () => {
+  const budget = ['--budget-usd', '7', '--budget-tokens', '7', '--max-turns', '7', '--on-exit', 'ls']
+  const limits = [
+    '--silence',
+    '7m',
+    '--limit-wait',
+    '7m',
+    '--memory',
+    '7G',
+    '--max-output',
+    '7G',
+    '--max-restarts',
+    '7',
+  ]
+  const saving = ['--checkpoints', 'branch', '--push', 'origin', '--push-untracked']
+  const { request, spec } = await buildFromArgs(...budget, ...limits, ...saving, '--verify', 'true')
+  const saved = { mode: 'branch', interval: 300_000, push: 'origin', pushUntracked: true }
+  expect(request.supervision).toEqual({
+    maxTime: null,
+    limits: { usd: 7, tokens: 7 },
+    restart: { limit: 20, nextDelay: 500, maxDelay: 10_000 },
+    patience: { absence: 259_200_000 },
+    saving: saved,
+    alertAfter: 3,
+    onExit: ['ls'],
+  })
+  expect(spec.worker.supervision).toEqual({
+    maxTime: 18_000_000,
+    limits: { usd: null, tokens: null, turns: 7 },
+    restart: { limit: 7, window: 600_000, nextDelay: 2_000, maxDelay: 64_000 },
+    patience: { silence: 420_000, limit: 420_000, absence: 259_200_000 },
+    memory: 7 * 1024 ** 3,
+    maxOutput: 7 * 1024 ** 3,
+    saving: saved,
+    alertAfter: 3,
+    projectFiles: false,
+  })
+})

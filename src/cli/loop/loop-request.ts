@@ -4,8 +4,12 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { Duration } from '../../lib/time.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
+import type { Option } from '../args/command.ts'
 import { OPTIONS } from '../args/options.ts'
+import { RUN_OPTION_LIST, type RunOption } from '../args/run-options.ts'
 import { parseGuardedPaths } from './preflight.ts'
+
+type Supervision = RunRequest['supervision']
 
 /** A check runs whole test suites, in parallel with agents that run them as well. */
 const CHECK_TIMEOUT: Duration = 30 * 60_000
@@ -17,25 +21,20 @@ const DEFAULT_RETRIES = 3
 /** Delays in milliseconds. A restart of our own program costs nothing, and its workers continue meanwhile. */
 const LOOP_RESTART_POLICY = { limit: 20, nextDelay: 500, maxDelay: 10_000 } as const
 
-/** Options of the loop's workers. */
-export const WORKER_OPTIONS = [
-  OPTIONS.agent,
-  OPTIONS.model,
-  OPTIONS.effort,
-  OPTIONS.autonomy,
-  OPTIONS.maxTurns,
-  OPTIONS.maxRestarts,
-  OPTIONS.silence,
-  OPTIONS.limitWait,
-  OPTIONS.memory,
-  OPTIONS.maxOutput,
-  OPTIONS.checkpoints,
-  OPTIONS.push,
-  OPTIONS.pushUntracked,
-] as const
+/** Options of the loop's workers, those of the agent first. */
+export const WORKER_OPTIONS: readonly Option<unknown>[] = [
+  ...new Set<Option<unknown>>([
+    OPTIONS.agent,
+    OPTIONS.model,
+    OPTIONS.effort,
+    OPTIONS.autonomy,
+    OPTIONS.maxTurns,
+    ...optionsInLoop('iteration', 'both'),
+  ]),
+]
 
 /** Options of the loop as a whole. */
-export const LOOP_OPTIONS = [
+export const LOOP_OPTIONS: readonly Option<unknown>[] = [
   OPTIONS.prd,
   OPTIONS.verify,
   OPTIONS.noVerify,
@@ -52,13 +51,10 @@ export const LOOP_OPTIONS = [
   OPTIONS.cwd,
   OPTIONS.env,
   OPTIONS.loopMaxTime,
-  OPTIONS.budgetUsd,
-  OPTIONS.budgetTokens,
-  OPTIONS.onExit,
-  OPTIONS.onExitShell,
+  ...optionsInLoop('loop'),
   OPTIONS.follow,
   OPTIONS.json,
-] as const
+]
 
 /** The differences between loops that are not on their command lines. */
 export interface LoopOptions {
@@ -76,11 +72,9 @@ export interface LoopOptions {
  */
 export function buildLoopRequest(base: RunRequest, args: ParsedArgs, config: Config, options: LoopOptions): RunRequest {
   const { prompt = '', cwd, env, supervision } = base
-  // Each iteration has these options; the loop itself has none of them.
-  const shared = omit(supervision, 'memory', 'maxOutput', 'verify')
+  // The loop has a check of its own for each task.
+  const { verify: _, ...own } = withoutOptions(supervision, 'iteration')
   const name = base.name ?? options.name
-  const { usd, tokens } = supervision.limits ?? {}
-  const absence = supervision.patience?.absence
   return {
     agent: options.kind,
     argv: [JSON.stringify(buildLoopSpec(base, args, config, options))],
@@ -91,11 +85,10 @@ export function buildLoopRequest(base: RunRequest, args: ParsedArgs, config: Con
     env,
     mode: 'headless',
     supervision: {
-      ...shared,
+      ...own,
       maxTime: args.value(OPTIONS.loopMaxTime) ?? null,
       restart: LOOP_RESTART_POLICY,
-      limits: { ...(usd !== undefined && { usd }), ...(tokens !== undefined && { tokens }) },
-      patience: absence === undefined ? {} : { absence },
+      limits: { ...own.limits },
     },
   }
 }
@@ -127,7 +120,7 @@ function buildLoopSpec(base: RunRequest, args: ParsedArgs, config: Config, optio
 function workerOptions(base: RunRequest, config: Config): LoopRequest['worker'] {
   const { agent, argv, model, effort, autonomy, supervision } = base
   // The loop ends once and writes the project files; its check is the proof of each task.
-  const shared = omit(supervision, 'onExit', 'verify')
+  const { onExit: _onExit, verify: _verify, ...own } = withoutOptions(supervision, 'loop')
   return {
     agent,
     argv,
@@ -135,17 +128,32 @@ function workerOptions(base: RunRequest, config: Config): LoopRequest['worker'] 
     effort: effort ?? null,
     autonomy: autonomy ?? 'full',
     supervision: {
-      ...shared,
+      ...own,
       maxTime: config['max-time'].value,
-      limits: { usd: null, tokens: null, turns: supervision.limits?.turns ?? null },
+      limits: { usd: null, tokens: null, turns: null, ...own.limits },
       projectFiles: false,
     },
   }
 }
 
-function omit<T extends object, K extends keyof T & string>(record: T, ...names: K[]): Omit<T, K> {
-  const isKept = ([name]: [string, unknown]): boolean => !names.some(omitted => omitted === name)
-  return Object.fromEntries(Object.entries(record).filter(isKept)) as Omit<T, K>
+function optionsInLoop(...scopes: RunOption<unknown>['inLoop'][]): readonly RunOption<unknown>[] {
+  return RUN_OPTION_LIST.filter(({ inLoop }) => inLoop !== undefined && scopes.includes(inLoop))
+}
+
+/** Returns the supervision without the fields that apply to each iteration only, or to the loop only. */
+function withoutOptions(supervision: Supervision, scope: 'iteration' | 'loop'): Supervision {
+  const omitted = new Set<string | undefined>(optionsInLoop(scope).map(({ field }) => field))
+  const keep = (fields: object, path: string): object =>
+    Object.fromEntries(
+      Object.entries(fields)
+        .filter(([name]) => !omitted.has(`${path}.${name}`))
+        .map(([name, value]: [string, unknown]) => [name, isGroup(value) ? keep(value, `${path}.${name}`) : value]),
+    )
+  return keep(supervision, 'supervision') as Supervision
+}
+
+function isGroup(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Refuses a line with options that exclude each other or have no effect. */

@@ -2,38 +2,23 @@ import type { Config } from '../../api/config/load-config.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
-import type { Option } from '../args/command.ts'
-import { OPTIONS } from '../args/options.ts'
+import { RUN_OPTION_LIST } from '../args/run-options.ts'
 import { AGENT_KINDS, AGENT_PROGRAMS, installCommand } from '../../api/contract/known-agents.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import type { Refusal } from '../../lib/errors.ts'
+import { readRequestFields } from './request-fields.ts'
 
 type AgentOptions = Pick<RunRequest, 'autonomy' | 'model' | 'effort' | 'thread'>
 
-/** Options that apply to agents only. */
-const AGENT_ONLY_OPTIONS: readonly Option<unknown>[] = [
-  OPTIONS.autonomy,
-  OPTIONS.model,
-  OPTIONS.effort,
-  OPTIONS.maxTurns,
-  OPTIONS.budgetUsd,
-  OPTIONS.budgetTokens,
-  OPTIONS.thread,
-]
-
 /** Returns the options of the agent. */
 export function parseAgentOptions(args: ParsedArgs, config: Config): AgentOptions {
-  const options = definedFields({
-    model: args.value(OPTIONS.model),
-    effort: args.value(OPTIONS.effort),
-    thread: args.value(OPTIONS.thread),
-  })
-  return { autonomy: args.value(OPTIONS.autonomy) ?? config.autonomy.value, ...options }
+  const { supervision: _, ...options } = readRequestFields(args, config)
+  return options
 }
 
 /** Refuses agent options for a command, which would never see them. */
 export function refuseAgentOptions(args: ParsedArgs): void {
-  const option = AGENT_ONLY_OPTIONS.find(known => args.has(known))
+  const option = RUN_OPTION_LIST.find(known => known.isAgentOnly === true && args.has(known))
   if (option === undefined) return
   throw refusal('usage', `--${option.name} is for an agent with a prompt, and this is a command`, 'leave it out')
 }
@@ -55,12 +40,6 @@ export function refuseUnsupervisedOptions({ thread, supervision }: RunRequest): 
     `${option} needs the supervisor, and resilient is false`,
     'leave it out, or add -c resilient=true',
   )
-}
-
-type DefinedFields<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-function definedFields<T extends object>(values: T): DefinedFields<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as DefinedFields<T>
 }
 
 /** Returns the agent that gets the prompt: the requested one, the configured one, else the first installed one. */

@@ -1,63 +1,28 @@
 import type { Config } from '../../api/config/load-config.ts'
-import { AGENT_DEFAULT } from '../../api/config/supervision-keys.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { OPTIONS } from '../args/options.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import type { CommandContext } from '../context.ts'
+import { readRequestFields } from './request-fields.ts'
 
 type Supervision = RunRequest['supervision']
 
 /** Returns the supervision of the session: the options of the line, completed from the configuration. */
 export function parseSupervisionOptions(args: ParsedArgs, config: Config): Supervision {
-  const withDefault = <T>(value: T | undefined, fallback: T): T => (value === undefined ? fallback : value)
+  const { supervision } = readRequestFields(args, config)
   const restartMode = args.value(OPTIONS.restart)
-  const memory = withDefault(args.value(OPTIONS.memory), config.memory.value)
-  const silence = withDefault(args.value(OPTIONS.silence), config.silence.value)
-  const limits = parseLimits(args)
   const onExit = parseOnExit(args, config)
   return {
-    maxTime: withDefault(args.value(OPTIONS.maxTime), config['max-time'].value),
-    ...(limits !== undefined && { limits }),
+    ...supervision,
     restart: {
+      ...supervision.restart,
       ...(restartMode === 'on-failure' && { on: 'failure' as const }),
-      limit: restartMode === 'never' ? 0 : (args.value(OPTIONS.maxRestarts) ?? config['max-restarts'].value),
-      window: config['restart-window'].value,
-      nextDelay: config['restart-delay'].value,
-      maxDelay: config['restart-max-delay'].value,
+      ...(restartMode === 'never' && { limit: 0 }),
     },
-    patience: {
-      ...(silence !== AGENT_DEFAULT && { silence }),
-      limit: withDefault(args.value(OPTIONS.limitWait), config['limit-wait'].value),
-      absence: config['resume-within'].value,
-    },
-    ...(memory !== null && { memory }),
-    maxOutput: withDefault(args.value(OPTIONS.maxOutput), config['max-output'].value),
     ...parseVerifyOptions(args),
-    saving: {
-      mode: args.value(OPTIONS.checkpoints) ?? config.checkpoints.value,
-      interval: config['checkpoint-interval'].value,
-      push: args.value(OPTIONS.push) ?? config['checkpoint-push'].value,
-      ...(args.has(OPTIONS.pushUntracked) && { pushUntracked: true }),
-      ...(config.nested.value && { nested: true }),
-    },
-    alertAfter: config['notify-restarts'].value,
     ...(onExit !== undefined && { onExit }),
-    ...(!config['project-files'].value && { projectFiles: false }),
-    ...(config.beads.value && { beads: true }),
-  }
-}
-
-function parseLimits(args: ParsedArgs): Supervision['limits'] {
-  const usd = args.value(OPTIONS.budgetUsd)
-  const tokens = args.value(OPTIONS.budgetTokens)
-  const turns = args.value(OPTIONS.maxTurns)
-  if (usd === undefined && tokens === undefined && turns === undefined) return undefined
-  return {
-    ...(usd !== undefined && { usd }),
-    ...(tokens !== undefined && { tokens }),
-    ...(turns !== undefined && { turns }),
   }
 }
 
