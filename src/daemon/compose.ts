@@ -48,7 +48,7 @@ export interface DaemonContext {
 /** Connects the drivers with the engine. No other file knows which drivers exist. */
 export function compose(
   home: Home,
-  callbacks: Pick<Required<EngineContext>, 'onTrouble' | 'onEvent'> & { say: (sentence: string) => void },
+  callbacks: Pick<Required<EngineContext>, 'onTrouble' | 'onSuccess' | 'onEvent'> & { say: (sentence: string) => void },
 ): DaemonContext {
   const store = openOrRebuild(home, callbacks.say)
   const reserve = new DiskReserve(home)
@@ -73,6 +73,7 @@ export function compose(
     hooks: createHookRunner(home, { environment, document: session => toSessionView(session, home) }),
     log,
     onTrouble,
+    onSuccess: callbacks.onSuccess,
     onEvent: (session, event) => {
       callbacks.onEvent(session, event)
       projectFiles.addEvent(session, event)

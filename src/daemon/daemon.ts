@@ -1,11 +1,16 @@
 import fs from 'node:fs'
 import { exitCodeOf } from '../api/contract/problems.ts'
 import { Refusal } from '../lib/errors.ts'
-import { stripControls } from '../lib/text/terminal-text.ts'
+import { stripControls, toOneLine } from '../lib/text/terminal-text.ts'
 import { formatIso } from '../lib/time.ts'
 import { errorMessage } from '../lib/errors.ts'
 import { KeyedMutex } from '../lib/keyed-mutex.ts'
 import { VERSION } from '../lib/version.ts'
+import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
+import { Mask } from '../lib/mask/mask.ts'
+import { TroubleCounter, type TroubleRecords } from '../engine/background/trouble-counter.ts'
+import { readTroubleFile, removeTroubleFile, writeTroubleFile } from '../state/trouble-file.ts'
+import { systemClock } from '../os/system-clock.ts'
 import { Superseded } from '../ports/store.ts'
 import { readEnvironment } from '../views/final-output.ts'
 import { removeEmptyCgroups } from '../os/cgroup.ts'
@@ -73,17 +78,23 @@ async function runDaemon(home: Home): Promise<void> {
   const starting = setInterval(() => showProgress(home), CHECK_HEALTH_EVERY)
   const startedAt = formatIso(Date.now())
   const eventLog = new EventLog({ environmentOf: id => readEnvironment(home, id), log: writeLog })
+  const troubles = new TroubleCounter(systemClock, troubleRecords(home))
   const { engine, store, agents, panes, runtime, checkpoints, endOrphans, projectFiles, reserveDiskSpace } = compose(
     home,
     {
       say: writeLog,
       onTrouble: retryLater,
+      onSuccess: id => troubles.clear(id),
       onEvent: (session, event) => eventLog.write(session, event),
     },
   )
   const diskMonitor = new DiskMonitor(writeLog, reserveDiskSpace)
-  function retryLater(id: string, cause: unknown): void {
-    if (!diskMonitor.reportIfFull(cause)) reportError(id, cause)
+  function retryLater(id: string, cause: unknown, doing?: string): void {
+    if (!diskMonitor.reportIfFull(cause)) {
+      reportError(id, cause)
+      // On a full disk, the records of the sessions need the last space more than a count.
+      if (doing !== undefined) troubles.addFailure(id, doing, cause)
+    }
     setTimeout(() => void engine.observe(id), RETRY_AFTER)
   }
   const stop = (code: number): void => {
@@ -129,6 +140,8 @@ async function runDaemon(home: Home): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(EXIT_RESTART))
   process.on('SIGHUP', () => undefined)
   writeLog(`epoch ${store.epoch}, pid ${process.pid}, version ${VERSION}: supervising ${store.live().length} sessions`)
+  troubles.load(store.live().map(session => session.spec.id))
+  troubles.load(store.pendingEffects().map(item => item.sessionId)) // An ended session may have effects left.
   const mode = safeMode(home, process.env)
   await engine.start({ isHeld: mode.isOn })
   mode.finish()
@@ -171,6 +184,22 @@ function socketWatch({ daemonSocket }: Home): () => boolean {
   const inode = (): number | undefined => fs.statSync(daemonSocket, { throwIfNoEntry: false })?.ino
   const made = inode()
   return () => inode() === made
+}
+
+/** Records trouble in the session's folder, without secrets: people paste the output of `status` into reports. */
+function troubleRecords(home: Home): TroubleRecords {
+  return {
+    read: id => readTroubleFile(home, id),
+    write: (id, trouble) => {
+      const mask = new Mask(findEnvSecrets(readEnvironment(home, id)))
+      const [doing, reason] = [trouble.doing, trouble.reason].map(text => mask.maskText(toOneLine(text))) as [
+        string,
+        string,
+      ]
+      writeTroubleFile(home, id, { ...trouble, doing, reason })
+    },
+    remove: id => removeTroubleFile(home, id),
+  }
 }
 
 function reportError(sessionId: string, cause: unknown): void {

@@ -24,8 +24,13 @@ export interface EngineContext {
   readonly workInspector: WorkInspector
   /** Writes a sentence to the supervisor's log. */
   readonly log: (sentence: string) => void
-  /** The engine calls this when an effect fails. The effect stays pending, and the engine tries it again. */
-  readonly onTrouble: (sessionId: string, cause: unknown) => void
+  /**
+   * The engine calls this when an effect fails. The effect stays pending, and the engine tries it again. `doing` names
+   * the failed action on a session, for the count of failures in a row; background services do not give it.
+   */
+  readonly onTrouble: (sessionId: string, cause: unknown, doing?: string) => void
+  /** The engine calls this when it has observed a session and performed all its pending effects. */
+  readonly onSuccess?: (sessionId: string) => void
   /** The engine calls this after it has recorded an event. No behaviour depends on a listener. */
   readonly onEvent?: (session: Session, event: Event) => void
 }

@@ -251,6 +251,7 @@ export class Engine {
         await this.#context.clock.yieldEventLoop()
       }
       await this.#runner.performPending(id)
+      if (!this.#isShutDown) this.#context.onSuccess?.(id) // A shutdown leaves effects pending.
     })
     this.#queuedObservations.set(id, observation)
     return observation
@@ -380,7 +381,7 @@ export class Engine {
       try {
         await action()
       } catch (cause) {
-        this.#context.onTrouble(id, cause)
+        this.#context.onTrouble(id, cause, this.#runner.describeFailure(id, cause))
       }
     })
   }

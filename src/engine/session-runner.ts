@@ -1,7 +1,9 @@
+import { describeEffect } from '../core/describe/repeated-trouble.ts'
+import type { Effect } from '../core/session/decision.ts'
 import type { Session } from '../core/session/session.ts'
 import type { Signal } from '../core/session/signals.ts'
 import type { Duration } from '../lib/time.ts'
-import { invariant } from '../lib/errors.ts'
+import { Trouble, invariant } from '../lib/errors.ts'
 import type { Agent } from '../ports/agent.ts'
 import { attemptRef } from '../ports/runtime.ts'
 import { observeAttempt } from './observe.ts'
@@ -33,6 +35,8 @@ export class SessionRunner {
   readonly #awaitedPanes = new Map<string, { readonly attempt: number; readonly since: Duration }>()
 
   readonly #unfinished = new UnfinishedLines()
+  /** The effect that the runner performs for a session, or that has just failed. */
+  readonly #performing = new Map<string, Effect>()
 
   constructor(context: EngineContext, committer: DecisionCommitter, engine: RunnerContext) {
     this.#context = context
@@ -102,6 +106,7 @@ export class SessionRunner {
       store.assertEpoch()
       const session = store.load(id)
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
+      this.#performing.set(id, item.effect)
       const learned = await performEffect(item.effect, session, this.sessionContext(session))
       if (learned.length > 0) {
         // Reads the last output before the runner concludes anything from the end.
@@ -109,7 +114,16 @@ export class SessionRunner {
         this.#committer.decideAndCommit(id, [...this.#readFinalThread(learned, id), ...learned])
       }
       store.settleEffect(item.key)
+      this.#performing.delete(id)
     }
+  }
+
+  /** Names the action on a session that has just failed with this error. */
+  describeFailure(id: string, cause: unknown): string {
+    const effect = this.#performing.get(id)
+    this.#performing.delete(id)
+    if (effect !== undefined) return describeEffect(effect)
+    return cause instanceof Trouble ? cause.doing : 'observing the session'
   }
 
   /** Reads the agent's own record before the runner concludes that nothing of the attempt is left. */

@@ -23,6 +23,8 @@ export interface SessionFolder {
   readonly project: string
   /** The last snapshot of its project's task tracker. */
   readonly tracker: string
+  /** The action that keeps failing, with the number of failures; exists only after two in a row. */
+  readonly trouble: string
 }
 
 /** Paths of one attempt's files. */
@@ -73,6 +75,7 @@ export function sessionFolder(home: Home, id: string): SessionFolder {
     hooks: at('hooks'),
     project: at('project.json'),
     tracker: at('tracker.json'),
+    trouble: at('trouble.json'),
   }
 }
 

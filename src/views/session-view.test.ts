@@ -6,6 +6,7 @@ import type { Session } from '../core/session/session.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { waitUntil } from '../../testkit/system/wait-until.ts'
+import { writeTroubleFile } from '../state/trouble-file.ts'
 import { attemptFolder } from '../state/session-folder.ts'
 import { bootId, identifyProcess, checkLiveness } from '../os/process/processes.ts'
 import { toSessionView } from './session-view.ts'
@@ -69,6 +70,15 @@ test('the view of a new session shows its record', () => {
     until: null,
     deadline: '2026-01-01T00:01:00.000Z',
   })
+})
+
+test('the view shows trouble that repeats until the session has ended', () => {
+  const trouble = { doing: 'closing the panes', count: 4, since: 5_000, reason: 'permission denied' }
+  writeTroubleFile(temp.home, ID, trouble)
+  const repeatedTrouble = { ...trouble, since: '1970-01-01T00:00:05.000Z' }
+  expect(toSessionView(newSession(), temp.home)).toMatchObject({ repeatedTrouble })
+  const phase = { name: 'ended', at: 9_000, outcome: 'done', reason: 'exit code 0', trouble: null } as const
+  expect(toSessionView({ ...newSession(), phase }, temp.home)).not.toHaveProperty('repeatedTrouble')
 })
 
 test('the view shows a live process with its pid', () => {

@@ -10,6 +10,7 @@ import { type Instant, formatIso } from '../lib/time.ts'
 import { attemptFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'
 import { bootId, checkLiveness } from '../os/process/processes.ts'
+import { readTroubleFile } from '../state/trouble-file.ts'
 import { readExit } from '../state/attempt-files.ts'
 
 /**
@@ -31,6 +32,7 @@ export function toSessionView(session: Session, home: Home): SessionView {
     outcome: phase.name === 'ended' ? phase.outcome : null,
     reason: processCheck?.isOver === true ? `${processCheck.how}; not concluded yet` : describePhase(session),
     trouble: 'trouble' in phase ? phase.trouble : null,
+    ...(phase.name !== 'ended' && readRepeatedTrouble(home, spec.id)),
     title: spec.title,
     cwd: spec.cwd,
     parent: spec.parent?.id ?? null,
@@ -63,6 +65,11 @@ export function toSessionView(session: Session, home: Home): SessionView {
     until: phase.name === 'resting' ? formatIso(phase.until) : null,
     deadline: isoOrNull(phase.name === 'ended' ? null : sessionDeadline(session)),
   }
+}
+
+function readRepeatedTrouble(home: Home, id: string): Pick<SessionView, 'repeatedTrouble'> {
+  const trouble = readTroubleFile(home, id)
+  return trouble === null ? {} : { repeatedTrouble: { ...trouble, since: formatIso(trouble.since) } }
 }
 
 export function toMessageView(message: Message): MessageView {

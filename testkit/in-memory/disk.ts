@@ -27,4 +27,6 @@ export class InMemoryDisk {
   notices: NoticeRow[] = []
   deliveries: DeliveryRow[] = []
   hooks: { readonly id: string; readonly body: string }[] = []
+  /** The repeated trouble of each session. */
+  readonly troubles = new Map<string, string>()
 }

@@ -1,3 +1,5 @@
+import type { RepeatedTrouble } from '../../src/core/describe/repeated-trouble.ts'
+import { TroubleCounter, type TroubleRecords } from '../../src/engine/background/trouble-counter.ts'
 import { DEFAULT_TIMINGS } from '../../src/core/session/defaults.ts'
 import type { Event } from '../../src/core/session/events.ts'
 import type { InspectedWork } from '../../src/core/policy/verify.ts'
@@ -61,6 +63,14 @@ export interface CallInterceptor {
   wrapClock?(clock: Clock): Clock
 }
 
+function troubleRecords({ troubles }: InMemoryDisk): TroubleRecords {
+  return {
+    read: id => JSON.parse(troubles.get(id) ?? 'null') as RepeatedTrouble | null,
+    write: (id, trouble) => void troubles.set(id, JSON.stringify(trouble)),
+    remove: id => void troubles.delete(id),
+  }
+}
+
 /** A simulated world: a clock, a disk, a machine, and one supervisor after the other. */
 export class Simulation {
   readonly clock = new VirtualClock()
@@ -87,8 +97,12 @@ export class Simulation {
     const store = interceptor.wrap<Store>(inMemory, STORE_CALLS)
     const runtime = interceptor.wrap<Runtime>(new InMemoryRuntime(this.machine), WORK_CALLS)
     const clock = interceptor.wrapClock?.(this.clock) ?? this.clock
-    const onTrouble = (_: string, cause: unknown): void => {
-      if (!(cause instanceof InjectedCrash)) this.troubles.push(cause)
+    const counter = new TroubleCounter(this.clock, troubleRecords(this.disk))
+    counter.load([...this.disk.sessions.keys()])
+    const onTrouble = (id: string, cause: unknown, doing?: string): void => {
+      if (cause instanceof InjectedCrash) return
+      this.troubles.push(cause)
+      if (doing !== undefined) counter.addFailure(id, doing, cause)
     }
     const agents = scriptedAgents(this.machine.records)
     const notifier = interceptor.wrap<Notifier>(inMemoryNotifier(this.notificationLog), ['deliver'])
@@ -114,6 +128,7 @@ export class Simulation {
       timings: rules,
       log: say,
       onTrouble,
+      onSuccess: id => counter.clear(id),
     })
     return { engine, store }
   }

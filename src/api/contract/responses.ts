@@ -22,6 +22,19 @@ export interface SessionView {
   readonly reason: string | null
   /** The reason in one word, such as crash, silence, rate-limit or login; null without trouble, and when it is done. */
   readonly trouble: string | null
+  /**
+   * An action of the supervisor on this session that has failed at least twice in a row; the supervisor tries it again.
+   * Absent otherwise.
+   */
+  readonly repeatedTrouble?: {
+    /** Names the action, such as `ending the processes of attempt 3`. */
+    readonly doing: string
+    readonly count: number
+    /** The time of the first failure. */
+    readonly since: string
+    /** The reason of the last failure. */
+    readonly reason: string
+  }
   /** The prompt's first line, or the command. */
   readonly title: string
   readonly cwd: string

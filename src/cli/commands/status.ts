@@ -45,11 +45,14 @@ async function status(args: ParsedArgs, context: CommandContext): Promise<number
   const board = isLoop(session) ? readBoard(home, session, Date.now()) : undefined
   const field = args.value(OPTIONS.field)
   const usage = args.has(OPTIONS.json) ? null : await readUsage(session)
-  const fields = { ...session, usage }
+  const fields = { repeatedTrouble: null, ...session, usage }
   if (field !== undefined) out.printLine(fieldValue(fields, field))
   else if (args.has(OPTIONS.json)) out.printLine(toJson(session))
   else {
-    const lines = board === undefined ? describe(home, fields, out) : sessionBoardLines(session, board, out)
+    const lines =
+      board === undefined
+        ? describe(home, { ...session, usage }, out)
+        : [...sessionBoardLines(session, board, out), ...loopTroubleLines(session)]
     for (const text of lines) out.printLine(text)
     if (out.isTerminal) err.printLine(err.paint.dim(nextSteps(session)))
   }
@@ -80,6 +83,7 @@ function describe(home: Home, session: SessionView & { usage: UsageView | null }
     ['pid', session.pid === null ? null : String(session.pid)],
     ['uses', session.usage === null ? null : describeUsage(session.usage)],
     ['attempt', `${session.attempt} (${session.restarts} ${session.restarts === 1 ? 'restart' : 'restarts'})`],
+    ['trouble', describeRepeatedTrouble(session)],
     ['doing', session.activity === null ? null : toOneLine(session.activity)],
     ['messages', takesMessages(session) ? describeMessages(session) : null],
     ['tasks', describeTasks(session)],
@@ -123,6 +127,18 @@ const AUTONOMY_TEXTS: { readonly [A in SessionView['autonomy']]: string } = {
 
 function describeMessages({ messages: { accepted, confirmed } }: SessionView): string {
   return `${confirmed} of ${accepted} read`
+}
+
+/** Returns `closing the panes failed 4 times since …: permission denied; oneshot tries again`. */
+function describeRepeatedTrouble({ repeatedTrouble }: SessionView): string | null {
+  if (repeatedTrouble === undefined) return null
+  const { doing, count, since, reason } = repeatedTrouble
+  return `${toOneLine(doing)} failed ${count} times since ${since}: ${toOneLine(reason)}; oneshot tries again`
+}
+
+function loopTroubleLines(session: SessionView): string[] {
+  const text = describeRepeatedTrouble(session)
+  return text === null ? [] : [`  trouble: ${text}`]
 }
 
 function describeTasks({ tasks: { open, done } }: SessionView): string | null {
