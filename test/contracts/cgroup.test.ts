@@ -11,7 +11,7 @@ import { canCreateCgroups, openTmuxFixture, type TmuxFixture } from './tmux-fixt
 
 const NO_GROUPS = 'control groups may not be made here'
 
-describe.each(['headless', 'tty'] as const)('a %s program', mode => {
+describe.each(['headless', 'tty'] as const)('the sweep of a %s program', mode => {
   let fixture: TmuxFixture
   beforeEach(() => {
     fixture = openTmuxFixture(mode)
@@ -21,7 +21,7 @@ describe.each(['headless', 'tty'] as const)('a %s program', mode => {
   /** Without a parent, a process session, an environment or a name that would lead back to it. */
   const HIDE = `env -i /bin/sh -c 'setsid /bin/sh -c "echo \\$\\$ >hidden.draft; mv hidden.draft hidden; exec sleep 1000" </dev/null >/dev/null 2>&1 &'`
 
-  test('leaves nothing behind, not even what has cut every tie to it', async ({ skip }) => {
+  test('ends every process of it, even one that has cut every tie to it', async ({ skip }) => {
     if (!canCreateCgroups()) return skip(NO_GROUPS)
     const spec = await fixture.run(['/bin/sh', '-c', HIDE])
     const folder = attemptFolder(fixture.home, spec.sessionId, spec.attempt)
@@ -41,12 +41,14 @@ describe.each(['headless', 'tty'] as const)('a %s program', mode => {
   })
 })
 
-test('a group that is not there has no members, and is given back once more without harm', () => {
+test('readCgroupMembers and removeCgroup accept a control group that does not exist', () => {
   expect(readCgroupMembers('/nowhere/at-all').size).toBe(0)
   expect(() => removeCgroup('/nowhere/at-all')).not.toThrow()
 })
 
-test('empty groups that nobody has given back go after a while, those that hold something do not', async ({ skip }) => {
+test('removeEmptyCgroups removes empty control groups after a while, and keeps those with a process', async ({
+  skip,
+}) => {
   const base = createCgroup(`test-${process.pid}`)
   if (base === null) return skip(NO_GROUPS)
   const [empty = '', held = ''] = ['oneshot-aaaaaaaaaa.1', 'oneshot-bbbbbbbbbb.1'].map(name => path.join(base, name))

@@ -40,7 +40,7 @@ test('the checkpoint before a missing newest one counts as the newest', async ()
   fixture.git(repo, 'gc', '--quiet')
 })
 
-test('also what is broken can be forgotten, and is in nobody’s way before that', async () => {
+test('oneshot ignores a broken chain of checkpoints when it looks for sessions, and can remove it', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const [broken, other] = [await saveSome(fixture, repo, 2), await saveSome(fixture, repo, 1)]
@@ -88,7 +88,7 @@ test('checkpoints stay after somebody rewrites history, and oneshot can thin the
   expect(await numbersOf(fixture, target)).toEqual([1, 25, 26])
 })
 
-test('while garbage is collected, nothing is thinned; when it was meanwhile, the chain is whole again', {
+test('oneshot thins no checkpoints during a garbage collection, and restores the chain if one ran meanwhile', {
   tags: ['extended'],
 }, async () => {
   const fixture = openGitFixture()

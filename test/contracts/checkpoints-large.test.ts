@@ -18,8 +18,8 @@ async function begin() {
 
 test.each([
   ['had changed before it grew', (repo: string) => put(repo, 'data', 'two\n')],
-  ['was removed, and made anew', (repo: string) => fs.rmSync(path.join(repo, 'data'))],
-])('a large file that %s is not replaced, and its size is the reason', async (_, meanwhile) => {
+  ['was removed and made again', (repo: string) => fs.rmSync(path.join(repo, 'data'))],
+])('restore does not replace a large file that %s, and gives its size as the reason', async (_, meanwhile) => {
   const { repo, checkpoints, keeping: target, save, first } = await begin()
   meanwhile(repo)
   await save()

@@ -54,7 +54,7 @@ test('a checkpoint leaves out a file that has become too large with a note, and 
   expect(fs.statSync(path.join(repo, 'grows.txt')).size, 'what was left out is not touched').toBe(3000)
 })
 
-test('what was left out is still what was saved last when the private index is made anew', async () => {
+test('a checkpoint with a new private index still takes the last saved version of a file that it leaves out', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const checkpoints = fixture.checkpoints({ maxFileSize: 2048 })
@@ -67,7 +67,7 @@ test('what was left out is still what was saved last when the private index is m
   expect(await checkpoints.save(target, makeCheckpointRequest(), NEVER)).toMatchObject({ isNew: false })
 })
 
-/** What comes with a pull and cannot be taken from disk afterwards. */
+/** Changes that come with a pull and that a checkpoint cannot read from disk afterwards. */
 const PULLED: Readonly<Record<string, (fixture: GitFixture, upstream: string) => void>> = {
   'a file that is too large': (_, upstream) => put(upstream, 'large.bin', 'x'.repeat(5000)),
   'files outside of a sparse checkout': (_, upstream) => {
@@ -83,7 +83,7 @@ const PULLED: Readonly<Record<string, (fixture: GitFixture, upstream: string) =>
 
 test.each(
   Object.entries(PULLED).flatMap(([what, come]) => [false, true].map(isVisible => ({ what, come, isVisible }))),
-)('of $what, what was pulled is kept; visibly: $isVisible', async ({ what, come, isVisible }) => {
+)('a checkpoint after a pull keeps $what as pulled (visible: $isVisible)', async ({ what, come, isVisible }) => {
   const fixture = openGitFixture()
   const upstream = begin(fixture)
   for (const name of ['in/a.txt', 'out/old.txt']) put(upstream, name, name)
@@ -115,7 +115,7 @@ test('a checkpoint shortens many notes', async () => {
   expect(leftOut).toEqual([...[0, 1, 2, 3].map(n => `big${n} has 100 B, more than 50 B`), 'and 5 more'])
 })
 
-test('a filter that fails spoils only the files that need it', async () => {
+test('a checkpoint leaves out only the files whose filter fails', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   fixture.git(repo, 'config', '--global', 'filter.strict.clean', 'false')
@@ -131,7 +131,7 @@ test('a filter that fails spoils only the files that need it', async () => {
   expect(filesOf(fixture, repo, made)).toEqual(['"-z\\n.txt"', '.gitattributes', 'a.txt', 'zz.txt'])
 })
 
-test('what is left of many files without those that git refuses is not taken for flushed', async () => {
+test('updateIndex reports isSynced only if git refused no file', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   fixture.git(repo, 'config', '--global', 'filter.strict.clean', 'false')

@@ -27,9 +27,9 @@ const plain: Builder = (fixture, repo) => {
 }
 
 const NESTED: Readonly<Record<string, Builder>> = {
-  'a repository': plain,
-  'a repository without a commit': (fixture, repo) => path.relative(repo, fixture.repository('repo/empty')),
-  'a repository in a repository': (fixture, repo) => {
+  'a nested repository': plain,
+  'a nested repository without a commit': (fixture, repo) => path.relative(repo, fixture.repository('repo/empty')),
+  'a repository in a nested repository': (fixture, repo) => {
     const outer = plain(fixture, repo)
     fixture.repository(`repo/${outer}/deeper`)
     return `${outer}/deeper`
@@ -51,7 +51,7 @@ const NESTED: Readonly<Record<string, Builder>> = {
 }
 
 test.each(Object.entries(NESTED))(
-  '%s: uncommitted work in it is saved with the rest, and comes back',
+  'a checkpoint saves uncommitted work in %s, and restore brings it back',
   async (_, build) => {
     const fixture = openGitFixture()
     const repo = begin(fixture)
@@ -87,7 +87,7 @@ test.each(Object.entries(NESTED))(
   },
 )
 
-test('a commit in a nested repository is a change, and one that nobody touches gets no ref', async () => {
+test('a checkpoint records a commit in a nested repository, and makes no ref in one that nobody has changed', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const nested = path.join(repo, plain(fixture, repo))
@@ -102,7 +102,7 @@ test('a commit in a nested repository is a change, and one that nobody touches g
   expect(fixture.git(repo, 'ls-tree', made.commit, 'in/side')).toContain(head)
 })
 
-test('files of a repository that is none any more are saved as files', async () => {
+test('a checkpoint saves the files of a folder that is no nested repository any more', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const nested = path.join(repo, plain(fixture, repo))
@@ -114,7 +114,7 @@ test('files of a repository that is none any more are saved as files', async () 
   expect(fixture.git(repo, 'ls-tree', '-r', '--name-only', made.commit)).toBe('a.txt\nin/side/n.txt\n')
 })
 
-test('files of a worktree that is none any more are saved as files', async () => {
+test('a checkpoint saves the files of a folder that is no worktree any more', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   fixture.git(repo, 'worktree', 'add', '--quiet', 'trees/one')
@@ -127,7 +127,7 @@ test('files of a worktree that is none any more are saved as files', async () =>
   expect(fixture.git(repo, 'ls-tree', '-r', '--name-only', made.commit, 'trees')).toContain('trees/one/work.txt\n')
 })
 
-test('a nested repository that is gone, or new since, is told of', async () => {
+test('restore names a nested repository that was removed or made since the checkpoint', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const nested = path.join(repo, plain(fixture, repo))
@@ -145,7 +145,7 @@ test('a nested repository that is gone, or new since, is told of', async () => {
   expect(fs.existsSync(path.join(nested, '.git'))).toBe(true)
 })
 
-test('work in a worktree of the same repository is pushed with the rest, and comes back from a fresh clone', async () => {
+test('a push contains work in a worktree of the same repository, and a fresh clone can restore it', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)
   const remote = fixture.repository('remote.git', '--bare')
@@ -166,7 +166,7 @@ test('work in a worktree of the same repository is pushed with the rest, and com
   expect(readTree(worktree)).toEqual(readTree(repo))
 })
 
-test('a nested repository of somebody else does not keep the rest from being saved', async ({ skip }) => {
+test('a checkpoint saves the rest if a nested repository belongs to another user', async ({ skip }) => {
   if (process.getuid?.() !== 0) skip('only root may give files away')
   const fixture = openGitFixture()
   const repo = begin(fixture)

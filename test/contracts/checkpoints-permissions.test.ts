@@ -6,7 +6,7 @@ import { NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } fr
 test.each([
   ['the usual', {}, [0o644, 0o755, 0o755]],
   ['the session’s', { umask: 0o027 }, [0o640, 0o750, 0o750]],
-] as const)('what is brought back has %s permissions, whatever ours are', async (_, wish, modes) => {
+] as const)('restore gives files %s permissions, whatever the umask of the supervisor is', async (_, wish, modes) => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   const checkpoints = fixture.checkpoints()
@@ -31,7 +31,7 @@ test.each([
   ['the usual', {}, 0o022],
   ['the session’s', { umask: 0o027 }, 0o027],
 ] as const)(
-  'what git writes into the repository has %s permissions, and ours in the state folder stay private',
+  'a checkpoint gives files in the repository %s permissions, and keeps the state folder private',
   async (_, wish, umask) => {
     const fixture = openGitFixture()
     const repo = fixture.repository('repo')

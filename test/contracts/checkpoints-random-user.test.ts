@@ -41,7 +41,7 @@ function expectSame(restored: Map<string, string>, { all, ignored }: Sight, othe
     if (restored.has(name) && !others.has(name)) expect(restored.get(name)).toBe(all.get(name))
 }
 
-test('whatever a user does, saving changes nothing of it, and every checkpoint comes back', {
+test('checkpoints change nothing that a user does, and restore brings every one back', {
   timeout: LIMIT,
 }, async () => {
   const fixture = openGitFixture()
@@ -108,7 +108,9 @@ function stateOf(fixture: GitFixture, repo: string): string[] {
   ]
 }
 
-test('beside a user at work nothing fails because of us, and all ends as without us', { timeout: LIMIT }, async () => {
+test('checkpoints beside a working user make no command of the user fail and do not change its result', {
+  timeout: LIMIT,
+}, async () => {
   const fixture = openGitFixture()
   let run = 0
   const story = async (deeds: readonly UserAction[]): Promise<void> => {

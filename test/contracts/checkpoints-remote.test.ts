@@ -19,7 +19,7 @@ function begin(fixture: GitFixture): { repo: string; remote: string } {
 const env = (fixture: GitFixture): Record<string, string> => fixture.env as Record<string, string>
 const origin = (fixture: GitFixture) => ({ remote: 'origin', env: env(fixture) })
 
-test('what is pushed is found in a fresh clone, with commits that were never pushed, and comes back there', async () => {
+test('a fresh clone finds and restores a pushed checkpoint, with commits that the user never pushed', async () => {
   const fixture = openGitFixture()
   const { repo, remote } = begin(fixture)
   fixture.git(repo, 'push', '--quiet', 'origin', 'main')
@@ -64,7 +64,7 @@ test('what is pushed is found in a fresh clone, with commits that were never pus
   expect((await checkpoints.findSessions(repo))[0]?.last).toEqual(further)
 })
 
-test('what is restored from another session is its checkpoint, not the own one of the same number', async () => {
+test('restore takes the checkpoint of the other session, not the own one of the same number', async () => {
   const fixture = openGitFixture()
   const { repo } = begin(fixture)
   const checkpoints = fixture.checkpoints()
@@ -78,7 +78,7 @@ test('what is restored from another session is its checkpoint, not the own one o
   expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('work of the lost machine\n')
 })
 
-test('a chain that was thinned replaces the longer one on the remote', { tags: ['extended'] }, async () => {
+test('a push replaces the longer chain on the remote with the thinned one', { tags: ['extended'] }, async () => {
   const fixture = openGitFixture()
   const { repo } = begin(fixture)
   const checkpoints = fixture.checkpoints()
@@ -96,7 +96,7 @@ test('a chain that was thinned replaces the longer one on the remote', { tags: [
   expect(remote).toBe(local)
 })
 
-test('of a chain that was thinned elsewhere, what is here stays, and the fetch says so', {
+test('a fetch keeps the local chain if another machine has thinned it, and reports it as diverged', {
   tags: ['extended'],
 }, async () => {
   const fixture = openGitFixture()
@@ -130,7 +130,7 @@ test('of a chain that was thinned elsewhere, what is here stays, and the fetch s
 })
 
 const TROUBLES: Readonly<Record<string, { remote: string; says: RegExp; mayHelp: boolean }>> = {
-  'a remote that is not there': { remote: 'nowhere', says: /^pushing to nowhere: .*nowhere.*/, mayHelp: false },
+  'a remote that does not exist': { remote: 'nowhere', says: /^pushing to nowhere: .*nowhere.*/, mayHelp: false },
   'a remote that looks like an option': { remote: '--mirror', says: /--mirror/, mayHelp: false },
   'an address that refuses, without its password': {
     remote: 'https://me:secret-word@127.0.0.1:1/x.git',
@@ -139,7 +139,7 @@ const TROUBLES: Readonly<Record<string, { remote: string; says: RegExp; mayHelp:
   },
 }
 
-test.each(Object.entries(TROUBLES))('%s', async (_, { remote, says, mayHelp }) => {
+test.each(Object.entries(TROUBLES))('a push explains its failure: %s', async (_, { remote, says, mayHelp }) => {
   const fixture = openGitFixture()
   const { repo } = begin(fixture)
   const checkpoints = fixture.checkpoints()
@@ -150,7 +150,7 @@ test.each(Object.entries(TROUBLES))('%s', async (_, { remote, says, mayHelp }) =
   expect(trouble).toMatchObject({ message: expect.stringMatching(says), mayHelpToRetry: mayHelp })
 })
 
-test('ssh is told not to ask, unless the user has chosen how it is called', async () => {
+test('a push forbids ssh to ask, unless the user has configured the ssh command', async () => {
   const fixture = openGitFixture()
   const { repo } = begin(fixture)
   const checkpoints = fixture.checkpoints()
@@ -178,7 +178,7 @@ function isGone(pid: number): boolean {
   return found === undefined || checkLiveness(found) === 'dead'
 }
 
-test('a push that nobody waits for any more ends with everything that it has started', async () => {
+test('a cancelled push ends with every process that it has started', async () => {
   const fixture = openGitFixture()
   const { repo } = begin(fixture)
   const checkpoints = fixture.checkpoints()
@@ -227,7 +227,7 @@ async function twoMachines() {
   return { bench: fixture, repo, remote, clone, first, second, keeping: target, there, wish, further }
 }
 
-test('once another machine has claimed a session, the first one stops pushing it and says who continues it', async () => {
+test('a machine stops pushing a session that another machine has claimed, and says who continues it', async () => {
   const { bench: fixture, remote, clone, first, second, keeping: target, there, wish, further } = await twoMachines()
   await second.claim(there, wish)
   expect(await second.findSessions(clone)).toMatchObject([
@@ -269,7 +269,7 @@ test('only one machine can claim a session; another one can take it over, and on
   )
 })
 
-test('clocks that are wrong by years decide nothing, and a race that is lost says who has won', {
+test('claims ignore clocks that are wrong by years, and the loser of a race learns who has won', {
   tags: ['extended'],
 }, async () => {
   const { bench: fixture, clone, first, second, keeping: target, there, wish } = await twoMachines()
@@ -294,7 +294,7 @@ test('clocks that are wrong by years decide nothing, and a race that is lost say
   }
 })
 
-test('a push that arrived without our hearing of it, or a remote that was emptied, is no reason to stop', {
+test('a machine continues to push after an unconfirmed push and after somebody emptied the remote', {
   tags: ['extended'],
 }, async () => {
   const { bench: fixture, remote, first, keeping: target, further } = await twoMachines()
@@ -318,7 +318,7 @@ test('a push that arrived without our hearing of it, or a remote that was emptie
   expect(fixture.git(remote, 'rev-parse', ref)).toBe(fixture.git(target.cwd, 'rev-parse', ref))
 })
 
-test('messages that are too long for each checkpoint go along whole', async () => {
+test('a push contains messages whole that are too long for each checkpoint', async () => {
   const { bench: fixture, clone, first, second, keeping: target, there } = await twoMachines()
   const goal = ['x'.repeat(300_000), 'and then this']
   put(target.cwd, 'a.txt', 'more\n')

@@ -200,18 +200,18 @@ const AWKWARD = {
   'format.pretty': 'oneline',
 }
 
-test.each(Object.entries(PLACES))('%s: what was saved comes back, here and beside', async (_, build) => {
+test.each(Object.entries(PLACES))('restore brings a checkpoint back in place and beside it: %s', async (_, build) => {
   const fixture = openGitFixture()
   await roundTrip(fixture, build(fixture))
 })
 
-test('from a folder below it, the whole working tree is saved', async () => {
+test('a checkpoint from a subfolder contains the whole working tree', async () => {
   const fixture = openGitFixture()
   const repo = usual(fixture)
   await roundTrip(fixture, repo, path.join(repo, 'b', 'd'))
 })
 
-test('a worktree has checkpoints of its own, in the repository that it shares', async () => {
+test('a linked worktree has its own checkpoints in the shared repository', async () => {
   const fixture = openGitFixture()
   const repo = usual(fixture)
   const linked = path.join(fixture.root, 'linked')
@@ -228,7 +228,7 @@ test('a worktree has checkpoints of its own, in the repository that it shares', 
   )
 })
 
-test('of a sparse checkout nothing is taken for removed, also when the choice changes', async () => {
+test('a checkpoint of a sparse checkout does not take files outside for removed, even when the selection changes', async () => {
   const fixture = openGitFixture()
   const repo = usual(fixture)
   put(repo, 'f/g.txt', 'g')

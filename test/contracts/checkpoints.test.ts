@@ -63,7 +63,7 @@ test('a checkpoint contains new files and no ignored ones, and the user notices 
   expect(await checkpoints.list(target)).toEqual([])
 })
 
-test('another record is worth a checkpoint of the same files where it is said to be, and only then', async () => {
+test('the checkpointer saves unchanged files again only if the request calls its record news', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   put(repo, 'a.txt', 'one\n')
@@ -104,7 +104,7 @@ test('the next checkpoint contains a change that an agent made during a save, in
   expect(fixture.git(repo, 'show', `${checkpoint.commit}:a.txt`)).toBe('version 2')
 })
 
-test('no cache of the user and no other size of packs is ours', async () => {
+test('a checkpoint uses neither the untracked cache nor the bigFileThreshold of the user', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   fixture.git(repo, 'config', 'core.untrackedCache', 'true')

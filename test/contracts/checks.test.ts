@@ -42,50 +42,74 @@ function detected(folder = '', programs = PROGRAMS): [line: string, why: string]
 const scripts = (test: string, more: object = {}): string => JSON.stringify({ scripts: { test }, ...more })
 const NPM = ['npm test', 'package.json has a test script']
 
-describe('what a project is tested with', () => {
+describe('the detection of a check', () => {
   const cases: readonly [says: string, files: Record<string, string>, expected: readonly string[] | null][] = [
-    ['an empty folder has nothing', {}, null],
-    ['a test script', { 'package.json': scripts('vitest run') }, NPM],
-    ['what npm init writes is none', { 'package.json': scripts('echo "Error: no test specified" && exit 1') }, null],
-    ['a package.json that is broken tells nothing', { 'package.json': '{"scripts": {"te' }, null],
-    ['a package.json without scripts tells nothing', { 'package.json': 'null' }, null],
-    ['pnpm by its lock', { 'package.json': scripts('x'), 'pnpm-lock.yaml': '' }, ['pnpm test', NPM[1] as string]],
-    ['yarn by its lock', { 'package.json': scripts('x'), 'yarn.lock': '' }, ['yarn test', NPM[1] as string]],
-    ['bun by its lock', { 'package.json': scripts('x'), 'bun.lockb': '' }, ['bun run test', NPM[1] as string]],
+    ['none in an empty folder', {}, null],
+    ['npm for a test script', { 'package.json': scripts('vitest run') }, NPM],
     [
-      'by what is named',
+      'none for the script that npm init writes',
+      { 'package.json': scripts('echo "Error: no test specified" && exit 1') },
+      null,
+    ],
+    ['none for a broken package.json', { 'package.json': '{"scripts": {"te' }, null],
+    ['none for a package.json without scripts', { 'package.json': 'null' }, null],
+    ['pnpm for its lock file', { 'package.json': scripts('x'), 'pnpm-lock.yaml': '' }, ['pnpm test', NPM[1] as string]],
+    ['yarn for its lock file', { 'package.json': scripts('x'), 'yarn.lock': '' }, ['yarn test', NPM[1] as string]],
+    ['bun for its lock file', { 'package.json': scripts('x'), 'bun.lockb': '' }, ['bun run test', NPM[1] as string]],
+    [
+      'the packageManager that package.json names',
       { 'package.json': scripts('x', { packageManager: 'pnpm@9.1.0' }) },
       ['pnpm test', NPM[1] ?? ''],
     ],
-    ['pytest.ini', { 'pytest.ini': '' }, ['pytest -q', 'there is a pytest.ini']],
+    ['pytest for a pytest.ini', { 'pytest.ini': '' }, ['pytest -q', 'there is a pytest.ini']],
     [
-      'pyproject.toml',
+      'pytest for a pyproject.toml with settings for it',
       { 'pyproject.toml': '[project]\n[tool.pytest.ini_options]\n' },
       ['pytest -q', 'pyproject.toml has settings for pytest'],
     ],
-    ['another pyproject.toml', { 'pyproject.toml': '[project]\n[tool.black]\n' }, null],
-    ['setup.cfg', { 'setup.cfg': '[tool:pytest]\n' }, ['pytest -q', 'setup.cfg has settings for pytest']],
-    ['tox.ini', { 'tox.ini': '[tox]\n[pytest]\n' }, ['pytest -q', 'tox.ini has settings for pytest']],
-    ['test files', { 'tests/test_a.py': '' }, ['pytest -q', 'tests has test_*.py files']],
-    ['other files in tests', { 'tests/data.py': '' }, null],
+    ['none for another pyproject.toml', { 'pyproject.toml': '[project]\n[tool.black]\n' }, null],
     [
-      'its own pytest',
+      'pytest for a setup.cfg with settings for it',
+      { 'setup.cfg': '[tool:pytest]\n' },
+      ['pytest -q', 'setup.cfg has settings for pytest'],
+    ],
+    [
+      'pytest for a tox.ini with settings for it',
+      { 'tox.ini': '[tox]\n[pytest]\n' },
+      ['pytest -q', 'tox.ini has settings for pytest'],
+    ],
+    ['pytest for files named test_*.py', { 'tests/test_a.py': '' }, ['pytest -q', 'tests has test_*.py files']],
+    ['none for other files in tests', { 'tests/data.py': '' }, null],
+    [
+      'the pytest of the project’s own .venv',
       { 'test_a.py': '', '.venv/bin/pytest': '' },
       ['.venv/bin/pytest -q', 'there are test_*.py files'],
     ],
-    ['cargo', { 'Cargo.toml': '' }, ['cargo test', 'there is a Cargo.toml']],
-    ['go', { 'go.mod': 'module m\n' }, ['go test ./...', 'there is a go.mod']],
-    ['make', { Makefile: 'all:\n\techo\n\ntest: all\n\techo\n' }, ['make test', 'Makefile has a test target']],
-    ['one of several targets', { Makefile: 'check test lint:\n\techo\n' }, ['make test', 'Makefile has a test target']],
-    ['no target', { Makefile: '.PHONY: test\ntest := 1\ntests: a\nall: test\n\ttest: no\n# test: no\n' }, null],
-    ['the first of several', { 'package.json': scripts('x'), 'Cargo.toml': '', Makefile: 'test:\n' }, NPM],
+    ['cargo for a Cargo.toml', { 'Cargo.toml': '' }, ['cargo test', 'there is a Cargo.toml']],
+    ['go for a go.mod', { 'go.mod': 'module m\n' }, ['go test ./...', 'there is a go.mod']],
+    [
+      'make for a test target',
+      { Makefile: 'all:\n\techo\n\ntest: all\n\techo\n' },
+      ['make test', 'Makefile has a test target'],
+    ],
+    [
+      'make for one of several targets on a line',
+      { Makefile: 'check test lint:\n\techo\n' },
+      ['make test', 'Makefile has a test target'],
+    ],
+    [
+      'none for a Makefile without a test target',
+      { Makefile: '.PHONY: test\ntest := 1\ntests: a\nall: test\n\ttest: no\n# test: no\n' },
+      null,
+    ],
+    ['the first of several build tools', { 'package.json': scripts('x'), 'Cargo.toml': '', Makefile: 'test:\n' }, NPM],
   ]
-  it.each(cases)('%s', (_, files, expected) => {
+  it.each(cases)('returns the expected command: %s', (_, files, expected) => {
     write(files)
     expect(detected()).toEqual(expected)
   })
 
-  it('is looked for upwards as far as the repository goes, and run where it was found', () => {
+  it('searches upwards to the top of the repository, and the command changes to the folder where it found the check', () => {
     write({ 'package.json': scripts('x'), 'packages/a/package.json': scripts('y'), 'packages/b/deep/file': '' })
     write({ 'yarn.lock': '' })
     fs.writeFileSync(path.join(root, 'Makefile'), 'test:\n')
@@ -98,7 +122,7 @@ describe('what a project is tested with', () => {
     expect(detected('gone')).toBeNull()
   })
 
-  it('is what is installed; where nothing is, what is missing is told', () => {
+  it('prefers an installed tool, and names the missing one if none is installed', () => {
     write({ 'Cargo.toml': '', Makefile: 'test:\n' })
     expect(detected('', ['make'])?.[0]).toBe('make test')
     expect(detected('', [])).toEqual(['cargo test', 'there is a Cargo.toml, but cargo is not on PATH'])
@@ -107,7 +131,7 @@ describe('what a project is tested with', () => {
   })
 })
 
-describe('a check that is run', () => {
+describe('the run of a check', () => {
   const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', API_TOKEN: 'tok-abcdefgh12345' }
   const never = new AbortController().signal
   const log = (): string => path.join(root, 'logs', 'deep', 'log')
@@ -117,7 +141,7 @@ describe('a check that is run', () => {
     return projectChecks().run({ line, why: 'asked' }, at, given.ending ?? never)
   }
 
-  it('says how it ended, and all it said is in a file that is nobody else’s', async () => {
+  it('reports how the check ended, and writes its output to a file that only the user can read', async () => {
     const result = await run('echo out; echo err >&2; exit 3')
     expect(result).toEqual({
       ok: false,
@@ -131,7 +155,7 @@ describe('a check that is run', () => {
     expect(await run('true')).toMatchObject({ ok: true, tail: '' })
   })
 
-  it('has nothing to read, knows that nobody watches, and is in no terminal', async () => {
+  it('gives the check an empty stdin, CI=true and no terminal', async () => {
     const { tail } = await run('cat; echo "$CI $TMUX"; tty <&2; pwd')
     expect(tail).toBe(`true \nnot a tty\n${project}`)
   })
@@ -141,7 +165,7 @@ describe('a check that is run', () => {
     ['npm', { 'package.json': scripts('node -e "process.exit(1)"') }, false],
     ['make', { Makefile: 'test:\n\ttrue\n' }, true],
     ['make', { Makefile: 'test:\n\tfalse\n' }, false],
-  ])('is what %s has for it', async (_, files, ok) => {
+  ])('uses the test command of %s', async (_, files, ok) => {
     write(files)
     const checks = projectChecks()
     const check = checks.detect(project)
@@ -150,7 +174,7 @@ describe('a check that is run', () => {
     expect(check && (await checks.run(check, at, never))).toMatchObject({ ok })
   })
 
-  it('is run where it was found, also through a link', async () => {
+  it('uses the folder where the check was found, even through a link', async () => {
     write({ Makefile: 'test:\n\tpwd\n', 'deep/file': '' })
     fs.symlinkSync(path.join(project, 'deep'), path.join(root, 'link'))
     const check = projectChecks().detect(path.join(root, 'link'))
@@ -158,13 +182,13 @@ describe('a check that is run', () => {
     expect((await run(check?.line ?? '', { cwd: path.join(root, 'link') })).tail).toContain(project)
   })
 
-  it('leaves nothing behind, not even what it sent away', async () => {
+  it('ends every process that the check left behind, even one in its own process session', async () => {
     const away = `setsid sh -c 'sleep 1000; : ${root}' >/dev/null 2>&1 &`
     expect(await run(`${away} sleep 1000 & echo ${root}; exit 0`)).toMatchObject({ ok: true })
     expect(processesOf(root)).toEqual([])
   })
 
-  it('is ended when its time is over or when it is called off, deaf or not', async () => {
+  it('ends at its time limit or when somebody cancels it, even if the check ignores signals', async () => {
     const deaf = `trap '' TERM; : ${root}; while :; do sleep 0.1; done`
     expect(await run(deaf, { limit: 100 })).toMatchObject({
       ok: false,
@@ -181,7 +205,7 @@ describe('a check that is run', () => {
     expect(processesOf(root)).toEqual([])
   })
 
-  it('that could not be run tells nothing about the project', async () => {
+  it('has an unknown result if the check could not run', async () => {
     expect(await run('no-such-program --test')).toMatchObject({ ok: false, isUnknown: true })
     expect(await run('echo pytest; exit 5')).toMatchObject({ ok: false, isUnknown: true })
     expect((await run('exit 5')).isUnknown).toBeUndefined()
@@ -189,7 +213,7 @@ describe('a check that is run', () => {
     await expect(run('true', { cwd: path.join(root, 'gone') })).rejects.toThrow('running true')
   })
 
-  it('is quoted by its end, without colours and secrets', async () => {
+  it('returns the end of the output, without colours and secrets', async () => {
     const many = 'for i in $(seq 100); do echo line $i; done'
     const { tail } = await run(`${many}; printf '\\033[31mred\\033[0m\\a 10%%\\r20%%\\n'; echo "key $API_TOKEN"`)
     const lines = tail.split('\n')

@@ -68,14 +68,14 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
     return text.split('\n').filter(line => line !== '' && !line.startsWith('──'))
   }
 
-  test('hears the last word of every one of them, however short they live', async () => {
+  test('reads the whole output of every program, however short its life is', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => accept('echo "thread: t"; echo "done: it"')))
     await Promise.all(ids.map(ended))
     expect(ids.map(phaseOf)).toEqual(ids.map(() => expect.objectContaining({ outcome: 'done' })))
     expect(ids.map(saidOf)).toEqual(ids.map(() => ['thread: t', 'done: it']))
   })
 
-  test('starts a crashed one again, which resumes', async () => {
+  test('restarts a crashed program, which resumes its thread', async () => {
     const id = await accept(
       'if [ "$1" = --resume ]; then echo "$2 resumed"; echo "done: it"; else echo "thread: t-1"; kill -KILL $$; fi',
     )
@@ -87,8 +87,8 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
   const AT_ONCE = { on: 'crash', limit: 3, window: 60_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
   const shimOf = (id: string, attempt: number) => readClaim(attemptFolder(fixture.home, id, attempt))
 
-  // A machine that is so busy that nobody hears a bell for a second takes the slower way, which is as good but for its time.
-  test('starts a crashed one again at once, and says so in one breath', { retry: 2 }, async () => {
+  // On a machine so busy that the engine gets no notification for a second, the engine restarts in the slower way.
+  test('restarts a crashed program at once, in the same transaction if it can', { retry: 2 }, async () => {
     const id = await accept('if [ "$1" = --resume ]; then echo "done: it"; else echo "thread: t"; kill -KILL $$; fi', {
       restart: AT_ONCE,
     })
@@ -105,7 +105,7 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
     expect(fs.readdirSync(fixture.home.mailbox)).toEqual([])
   })
 
-  test('is followed by another one that takes up what died meanwhile, and starts it once', async () => {
+  test('has a successor that restarts a program once that died between the two', async () => {
     const id = await accept(
       'if [ "$1" = --resume ]; then echo "done: it"; else echo "thread: t"; exec sleep 1000; fi',
       {
@@ -123,7 +123,7 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
     expect(saidOf(id)).toEqual(['thread: t', 'done: it'])
   })
 
-  test('stops one gracefully, and nothing of it is left', async () => {
+  test('stops a program gracefully and leaves no process of it', async () => {
     const id = await accept(`setsid sleep 1000 & trap 'echo bye; exit 3' INT; echo ready; while :; do sleep 0.05; done`)
     await fixture.until('it has spoken', () => saidOf(id).includes('ready'))
     await engine.stop(id)
@@ -134,7 +134,7 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
     expect(fs.readdirSync(fixture.home.mailbox)).toEqual([])
   })
 
-  test('is followed by another one, which goes on where it was', async () => {
+  test('has a successor that continues with the same process', async () => {
     const id = await accept('echo one; exec sleep 1000')
     await fixture.until('it has spoken', () => phaseOf(id)?.name === 'running' && saidOf(id).includes('one'))
     const { life } = store.load(id) ?? {}

@@ -66,7 +66,7 @@ test.each<[string, () => void]>([
       fs.writeFileSync(temp.home.database, bytes)
     },
   ],
-])('a database that %s is moved aside, and its sessions are rebuilt', async (_, spoil) => {
+])('the store moves a database aside that %s, and rebuilds its sessions', async (_, spoil) => {
   const sessions = await leaveTwo()
   spoil()
   const store = open()

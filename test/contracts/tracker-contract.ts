@@ -19,19 +19,19 @@ const never = new AbortController().signal
 
 /** Tests the promises of every task tracker. */
 export function testTracker(world: string, open: () => TrackerFixture): void {
-  describe(`a task tracker: ${world}`, () => {
+  describe(`a task tracker (${world})`, () => {
     let bench: TrackerFixture
     beforeEach(() => {
       bench = open()
     })
     afterEach(() => bench.close())
 
-    test('is found where it is, and tells which one it is', async () => {
+    test('finds its folder and returns its version', async () => {
       expect(bench.tracker.findRoot(bench.place)).toEqual(expect.any(String))
       expect(await bench.tracker.version(bench.place, never)).toMatch(/^\d+\.\d+\.\d+$/)
     })
 
-    test('tells what can be worked on, what somebody is at first, and not what is closed', async () => {
+    test('lists issues in progress first, then open ones, and no closed ones', async () => {
       const [first = '', second = '', third = ''] = ['write tests', 'fix it', 'ship it'].map(title =>
         bench.create(title),
       )
@@ -43,22 +43,22 @@ export function testTracker(world: string, open: () => TrackerFixture): void {
       ])
     })
 
-    test('tells all of it, however long the list is', async () => {
+    test('lists all 60 issues of a long list', async () => {
       for (let n = 0; n < 60; n++) bench.create(`task ${n}`)
       expect(await bench.tracker.readyIssues(bench.place, never)).toHaveLength(60)
     }, 60_000)
 
-    test('has nothing to tell of an empty list', async () => {
+    test('lists nothing if there are no issues', async () => {
       expect(await bench.tracker.readyIssues(bench.place, never)).toEqual([])
     })
 
-    test('shows one issue, whatever state it is in', async () => {
+    test('finds an issue by its id, even a closed one', async () => {
       const id = bench.create('write "tests"; rm -rf $HOME\nand more')
       bench.set(id, 'done')
       expect(await bench.tracker.findIssue(bench.place, id, never)).toMatchObject({ id, state: 'done' })
     })
 
-    test('closes an issue once, however often it is asked to', async () => {
+    test('closes an issue once, however often oneshot asks for it', async () => {
       const id = bench.create('write tests')
       await bench.tracker.closeIssue(bench.place, id, 'because; $(it) is "done"', never)
       await bench.tracker.closeIssue(bench.place, id, 'again', never)
@@ -66,13 +66,13 @@ export function testTracker(world: string, open: () => TrackerFixture): void {
       expect(bench.closed()).toEqual([`${id} because; $(it) is "done"`])
     })
 
-    test('is synced without any trouble, again and again', async () => {
+    test('syncs twice without trouble', async () => {
       bench.create('write tests')
       await bench.tracker.sync(bench.place, never)
       await bench.tracker.sync(bench.place, never)
     })
 
-    test('remembers for each session what was last seen of it', () => {
+    test('saves and loads the last snapshot of each session', () => {
       const ready: Issue[] = [{ id: 'bd-1', title: 'one', state: 'open' }]
       const seen = { version: '1.0.0', at: 7, ready, settled: ['bd-0'] }
       expect(bench.tracker.loadSnapshot('s1')).toBeNull()

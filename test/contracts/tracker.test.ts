@@ -14,7 +14,7 @@ import { testTracker, type TrackerFixture } from './tracker-contract.ts'
 
 const never = new AbortController().signal
 
-testTracker('the stand-in', () => {
+testTracker('in memory', () => {
   const beads = new InMemoryBeads()
   beads.root = '/project'
   const { closed } = beads
@@ -55,10 +55,10 @@ function openBench(folder: string, manners: string): TrackerFixture & { project:
   }
 }
 
-describe('bd', () => {
+describe('the beads tracker', () => {
   const open = (manners: string) => openBench(tempFolder(), manners)
 
-  test('is asked once what it can do, and again when another is installed in its place', async () => {
+  test('asks bd once for its abilities, and again after somebody installs another bd', async () => {
     const { tracker, place, project } = open('new')
     for (let n = 0; n < 3; n++) await tracker.sync(place, never)
     const asked = () => project.calls().filter(words => words.includes('--help') || words[0] === 'version')
@@ -69,7 +69,7 @@ describe('bd', () => {
     expect(asked()).toHaveLength(4)
   })
 
-  test('up to 0.49 writes its issues out, and has its hands off the user’s branch', async () => {
+  test('makes bd up to 0.49 export its issues without a change to the user’s branch', async () => {
     const { tracker, place, project } = open('old')
     project.create('write tests')
     await tracker.sync(place, never)
@@ -77,7 +77,7 @@ describe('bd', () => {
     expect(project.lines('git-touched')).toEqual([])
   })
 
-  test('from 0.51 on saves by itself, and sends nothing to a remote', async () => {
+  test('lets bd from 0.51 on save by itself, and never makes it push to a remote', async () => {
     for (const manners of ['noop', 'new', 'latest']) {
       const { tracker, place, project } = open(manners)
       project.create('write tests')
@@ -95,12 +95,12 @@ describe('bd', () => {
     ['garbage', 'its answer is not JSON'],
     ['flooding', 'it was killed by SIGKILL'],
     ['killed', 'it was killed by SIGKILL'],
-  ])('that is %s is trouble, told in a sentence', async (manners, words) => {
+  ])('reports trouble of bd in a sentence: %s', async (manners, words) => {
     const { tracker, place } = open(`new ${manners}`)
     await expect(tracker.readyIssues(place, never)).rejects.toThrow(words)
   })
 
-  test('that hangs is ended with all of it when its time is over', async () => {
+  test('ends a hanging bd with all its processes when somebody aborts the request', async () => {
     const { tracker, place, project } = open('new hanging')
     const ending = new AbortController()
     const asked = tracker.readyIssues(place, ending.signal)
@@ -110,14 +110,14 @@ describe('bd', () => {
     await waitUntil('it is gone', () => readParentPid(Number(project.lines('waiting')[0])) === undefined)
   })
 
-  test('that is not on the session’s own PATH is missing, whatever ours is', async () => {
+  test('looks for bd only on the PATH of the session', async () => {
     const { tracker, place } = open('new')
     const elsewhere: TrackerContext = { ...place, env: { PATH: '/nowhere' } }
     await expect(tracker.version(elsewhere, never)).rejects.toThrow('it is not on the PATH of the session')
     expect(tracker.findRoot(elsewhere)).toBe(place.cwd)
   })
 
-  test('is given no words that are not an id, and issues without one are left out', async () => {
+  test('leaves out issues without a valid id', async () => {
     const { tracker, place, project } = open('new')
     project.put(
       'stand-in.json',
@@ -130,7 +130,7 @@ describe('bd', () => {
     expect(await tracker.readyIssues(place, never)).toEqual([{ id: 'bd-1', title: 'red alert', state: 'open' }])
   })
 
-  test('belongs to the folder it lies in and those below, up to the top of their repository', () => {
+  test('finds .beads in a folder above, up to the top of the repository', () => {
     const { tracker, place } = open('new')
     const at = (...names: string[]) => ({ ...place, cwd: path.join(place.cwd, ...names) })
     fs.mkdirSync(at('a', 'b').cwd, { recursive: true })
@@ -142,7 +142,7 @@ describe('bd', () => {
     expect(tracker.findRoot({ ...place, cwd: '/nowhere/at/all' })).toBeNull()
   })
 
-  test('is remembered in a file for its user’s eyes alone, whose hash tells when something has changed', () => {
+  test('saves its snapshot in a private file, with a hash that changes with the issues', () => {
     const { tracker, home } = open('new')
     const issues = [
       { id: 'bd-1', title: 'one', state: 'open' as const },

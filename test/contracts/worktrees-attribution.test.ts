@@ -24,7 +24,7 @@ function traceOf(
   return file
 }
 
-test('of a commit that is packed the second decides: one that was made while no command of the agent ran is not its own', () => {
+test('workerMoves credits the agent with a packed commit only if a command of the agent ran in the same second', () => {
   const { repo } = openWorktreesFixture()
   const now = Math.floor(Date.now() / 1000) - 100
   const worker = { trace: traceOf(repo, [[now + 0.2, now + 0.4, 'commit']]), since: (now - 10) * 1000 }
@@ -34,7 +34,7 @@ test('of a commit that is packed the second decides: one that was made while no 
   expect(seconds).toEqual([now])
 })
 
-test('commits that were written before the work began and are picked or rebased are not its work', async () => {
+test('the evidence excludes a picked commit that somebody wrote before the work began', async () => {
   const { repo, shop: worktrees, git, commit, head } = openWorktreesFixture()
   git(repo, 'checkout', '--quiet', '-b', 'old')
   put(repo, 'old.txt', 'old\n')
@@ -78,32 +78,35 @@ const TAKING: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
 }
 
-test.each(Object.entries(TAKING))('content that another branch had before is not work: %s', async (_, commands) => {
-  const { repo, shop: worktrees, git, commit } = openWorktreesFixture()
-  const old = commit(repo, 'text.txt', 'old\n')
-  commit(repo, 'text.txt', 'new\n')
-  git(repo, 'checkout', '--quiet', '-b', 'other')
-  put(repo, 'second.txt', 'second\n')
-  commit(repo, 'other.txt', 'other\n')
-  git(repo, 'branch', 'stale', old)
-  git(repo, 'checkout', '--quiet', 'main')
-  const since = await worktrees.snapshot(repo)
-  // Commits are dated by the second.
-  await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(Math.ceil(Date.now() / 1000) * 1000)
-  const begunAt = Date.now()
-  for (const words of commands) git(repo, ...words)
-  expect(await worktrees.collectEvidence(repo, since, [], { begunAt })).toMatchObject({
-    change: { files: 0 },
-    foreign: 1,
-  })
-  put(repo, 'other.txt', 'other\nand more\n')
-  git(repo, 'checkout', old, '--', 'text.txt')
-  const { files } = await worktrees.collectEvidence(repo, since, [], { begunAt })
-  expect(files, 'edits, and a way back within the own history, are work').toEqual(['other.txt', 'text.txt'])
-  expect((await worktrees.collectEvidence(repo, since, [], { begunAt: 0 })).files).toContain('second.txt')
-})
+test.each(Object.entries(TAKING))(
+  'the evidence excludes content that another branch had before: %s',
+  async (_, commands) => {
+    const { repo, shop: worktrees, git, commit } = openWorktreesFixture()
+    const old = commit(repo, 'text.txt', 'old\n')
+    commit(repo, 'text.txt', 'new\n')
+    git(repo, 'checkout', '--quiet', '-b', 'other')
+    put(repo, 'second.txt', 'second\n')
+    commit(repo, 'other.txt', 'other\n')
+    git(repo, 'branch', 'stale', old)
+    git(repo, 'checkout', '--quiet', 'main')
+    const since = await worktrees.snapshot(repo)
+    // Commits are dated by the second.
+    await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(Math.ceil(Date.now() / 1000) * 1000)
+    const begunAt = Date.now()
+    for (const words of commands) git(repo, ...words)
+    expect(await worktrees.collectEvidence(repo, since, [], { begunAt })).toMatchObject({
+      change: { files: 0 },
+      foreign: 1,
+    })
+    put(repo, 'other.txt', 'other\nand more\n')
+    git(repo, 'checkout', old, '--', 'text.txt')
+    const { files } = await worktrees.collectEvidence(repo, since, [], { begunAt })
+    expect(files, 'edits, and a way back within the own history, are work').toEqual(['other.txt', 'text.txt'])
+    expect((await worktrees.collectEvidence(repo, since, [], { begunAt: 0 })).files).toContain('second.txt')
+  },
+)
 
-test('work that an agent did on a branch of its own, and brings over, is its work; that of another task is not', async () => {
+test('the evidence includes work that an agent brings over from its own branch, and excludes that of another task', async () => {
   const { repo, shop: worktrees, git, commit, bench } = openWorktreesFixture()
   const [one, two] = [bench('1'), bench('2')]
   const base = { head: git(repo, 'rev-parse', 'HEAD').trim(), tree: 'main^{tree}' }

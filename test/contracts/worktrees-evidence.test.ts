@@ -6,7 +6,7 @@ import { gitWorktrees } from '../../src/world/git/worktrees/git-worktrees.ts'
 import { openGitFixture, put } from './git-fixture.ts'
 import { openWorktreesFixture } from './worktrees-fixture.ts'
 
-test('what was committed, changed and left uncommitted is told, and the user’s index stays byte for byte', async () => {
+test('the evidence lists committed, changed and uncommitted work, and does not change the user’s index', async () => {
   const { repo, shop: worktrees, commit, userState, git } = openWorktreesFixture()
   put(repo, 'old.txt', 'was there before\n')
   const since = await worktrees.snapshot(repo)
@@ -34,7 +34,7 @@ test('what was committed, changed and left uncommitted is told, and the user’s
   })
 })
 
-test('of rewritten history the commits count that the old one does not have', async () => {
+test('the evidence of rewritten history counts only commits that the old history lacks', async () => {
   const { repo, shop: worktrees, commit, git } = openWorktreesFixture()
   commit(repo, 'b.txt', 'b\n')
   const since = await worktrees.snapshot(repo)
@@ -48,7 +48,7 @@ test('of rewritten history the commits count that the old one does not have', as
   })
 })
 
-test('a commit that its user makes in the same second as the agent is not the agent’s work', async () => {
+test('the evidence excludes a commit that the user makes in the same second as the agent', async () => {
   const { repo, shop: worktrees, commit, env, git } = openWorktreesFixture()
   const since = await worktrees.snapshot(repo)
   const trace = path.join(repo, '.git/trace')
@@ -78,9 +78,9 @@ test.each([
   ['with labels', '<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> side\n', true],
   ['without labels', '<<<<<<<\none\n=======\ntwo\n>>>>>>>\n', true],
   ['with the text of both before', '<<<<<<< a\r\none\r\n||||||| b\r\n0\r\n=======\r\ntwo\r\n>>>>>>> c\r\n', true],
-  ['of a heading', 'Title\n=======\n', false],
-  ['of a drawing', '<<<<<<<<<<\n=======\n>>>>>>>>>>\n', false],
-])('marks of a conflict that were committed are seen: %s', async (_, text, isMarked) => {
+  ['a heading, which is none', 'Title\n=======\n', false],
+  ['a drawing, which is none', '<<<<<<<<<<\n=======\n>>>>>>>>>>\n', false],
+])('the evidence recognizes committed conflict markers by their form: %s', async (_, text, isMarked) => {
   const { repo, shop: worktrees, commit } = openWorktreesFixture()
   const since = await worktrees.snapshot(repo)
   commit(repo, 'b.txt', text)
@@ -88,7 +88,7 @@ test.each([
   expect({ conflicts, underWay }).toEqual({ conflicts: isMarked ? ['b.txt'] : [], underWay: null })
 })
 
-test('a conflict that a stash has left, and patches that do not apply, are unfinished', async () => {
+test('the evidence reports a conflict of a stash and a patch that does not apply as unfinished', async () => {
   const { repo, shop: worktrees, commit, git, head } = openWorktreesFixture()
   const base = head(repo)
   put(repo, 'a.txt', 'stashed\n')
@@ -107,7 +107,7 @@ test('a conflict that a stash has left, and patches that do not apply, are unfin
   expect(await worktrees.collectEvidence(repo, since, [])).toMatchObject({ underWay: 'a git am' })
 })
 
-test('more commits than are named are counted', async () => {
+test('the evidence counts all commits and names the newest 12', async () => {
   const { repo, shop: worktrees, git } = openWorktreesFixture()
   const since = await worktrees.snapshot(repo)
   for (let n = 0; n < 15; n++) git(repo, 'commit', '--quiet', '--allow-empty', '--message', `${n}`)
@@ -116,7 +116,7 @@ test('more commits than are named are counted', async () => {
   expect((await worktrees.log(repo, 2)).map(({ subject }) => subject)).toEqual(['14', '13'])
 })
 
-test('it works without a commit, in a worktree and below the top', async () => {
+test('snapshots and evidence work in a repository without a commit, in a worktree and in a subfolder', async () => {
   const fixture = openGitFixture()
   const repo = fixture.repository('repo')
   const worktrees = gitWorktrees({ env: fixture.env })
@@ -148,7 +148,7 @@ test('it works without a commit, in a worktree and below the top', async () => {
   expect(await worktrees.collectEvidence(repo, there, [])).toMatchObject({ files: [] })
 })
 
-test('what was seen last survives a collection of garbage; when it is gone, HEAD of that time stands for it', async () => {
+test('the evidence survives a garbage collection, and compares with the HEAD of that time when the snapshot is gone', async () => {
   const { repo, shop: worktrees, git } = openWorktreesFixture()
   put(repo, 'x.txt', 'x\n')
   const first = await worktrees.snapshot(repo)
@@ -165,7 +165,7 @@ test('what was seen last survives a collection of garbage; when it is gone, HEAD
   })
 })
 
-test('a folder becomes a repository with all that lies in it; one that is there stays; one that was cut short is finished', async () => {
+test('initRepository commits all files of a folder, finishes an interrupted call, and keeps an existing repository', async () => {
   const fixture = openGitFixture()
   const worktrees = gitWorktrees({ env: fixture.env })
   const folder = path.join(fixture.root, 'idea')

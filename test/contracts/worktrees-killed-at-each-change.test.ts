@@ -10,7 +10,7 @@ import { openWorktreesFixture, type WorktreesFixture } from './worktrees-fixture
 const program = bundleWorktreesProgram()
 const FILES = 8
 
-/** How it begins, what is done, and what is true when that was done again. */
+/** The start, the call under test, and the expectations after its second call. */
 interface Moment {
   readonly begin: (all: WorktreesFixture) => Promise<unknown>
   readonly deed: (all: WorktreesFixture) => [keyof Worktrees, ...unknown[]]
@@ -60,7 +60,7 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
       expect(all.git(all.repo, 'worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(2)
     },
   },
-  seal: {
+  commitAll: {
     begin: withWork,
     deed: all => ['commitAll', one(all), 'work', ['PRD.md'], 'main'],
     end: (all, answer) => {
@@ -70,7 +70,7 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
       expect(read(one(all).path, 'PRD.md')).toBe('- [ ] one\n- [ ] two\n')
     },
   },
-  commit: {
+  commitPaths: {
     begin: withWork,
     deed: all => ['commitPaths', one(all), ['PRD.md'], 'tick'],
     end: all => {
@@ -87,7 +87,7 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
       expectOwnChanges(all)
     },
   },
-  'merge, in vain': {
+  'merge with a conflict': {
     begin: withConflict,
     deed: all => ['merge', into(all), one(all).branch, 'merge one'],
     end: (all, answer) => {
@@ -95,7 +95,7 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
       expectOwnChanges(all)
     },
   },
-  clash: {
+  startMerge: {
     begin: withConflict,
     deed: all => ['startMerge', into(all), one(all).branch],
     end: (all, answer) => {
@@ -104,7 +104,7 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
       expect(read(into(all).path, 'built.txt')).toBe('by a check')
     },
   },
-  clear: {
+  remove: {
     begin: async all => {
       await withBoth(all)
       await all.shop.commitAll(one(all), 'work', ['PRD.md'], 'main')
@@ -118,7 +118,7 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
       expect(fs.readdirSync(path.dirname(one(all).path))).toEqual(['all'])
     },
   },
-  rewind: {
+  reset: {
     begin: withWork,
     deed: all => ['reset', one(all), 'main'],
     end: all => {
@@ -134,7 +134,7 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
 forCases(
   Object.entries(MOMENTS),
   3,
-  'killed at any change that it makes, %s done again ends as if nothing had been',
+  'the second call of %s, after a kill at any change of the first one, ends as if there had been no kill',
   ([name, { begin, deed, end }]) =>
     killAtEachChange(name, program(), async () => {
       const all = openWorktreesFixture()

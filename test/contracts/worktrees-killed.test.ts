@@ -17,7 +17,7 @@ const RUNS = Number(process.env['RUNS'] ?? testSize(1, 5))
 
 const program = bundleWorktreesProgram()
 
-test('eight that open worktrees at once all get theirs', async () => {
+test('eight processes that open worktrees at once all succeed', async () => {
   const all = openWorktreesFixture()
   const { repo, bench, git, head } = all
   for (let n = 0; n < 20; n++) put(repo, `many/${n}.txt`, `${n}\n`)
@@ -30,7 +30,7 @@ test('eight that open worktrees at once all get theirs', async () => {
   )
 })
 
-test('a lock of somebody else is waited for; one that was left behind goes', async () => {
+test('a loop waits for a lock that somebody holds, and removes an old lock that somebody left behind', async () => {
   const { repo, bench, shop: worktrees } = openWorktreesFixture()
   const lock = path.join(repo, '.git/refs/heads/oneshot/demo/one.lock')
   put(repo, '.git/refs/heads/oneshot/demo/one.lock')
@@ -70,7 +70,7 @@ test('a loop removes packed-refs.lock that a killed git has left, and none that 
   expect(fs.existsSync(lock)).toBe(false)
 })
 
-test('a landing names the index.lock that keeps it from your files, and the command that removes it', async () => {
+test('a landing names the index.lock that blocks it, and the command that removes it', async () => {
   const { repo, git, shop: worktrees, commit } = openWorktreesFixture()
   git(repo, 'checkout', '--quiet', '-b', 'work')
   commit(repo, 'new.txt', 'new')
@@ -87,7 +87,7 @@ test('a landing names the index.lock that keeps it from your files, and the comm
   await worktrees.land(repo, 'work', 'land')
 })
 
-test('whoever is killed, and whenever: nothing that was made is lost, and nothing of the user’s is touched', async () => {
+test('a kill of any process at any moment loses no work in worktrees and changes no file of the user', async () => {
   const first = new RandomWorktreesUsers(program())
   await first.all.shop.open(first.all.repo, first.into, 'main')
   const usual = await first.rehearse()

@@ -35,13 +35,13 @@ function landing(isForward: boolean): KillScenario {
 }
 
 test.each([true, false])(
-  'killed at any change while it lands, forward %s: the next one finishes it, and the user’s own files stay',
+  'the next landing finishes one that was killed at any change, and keeps the user’s own files (fast-forward: %s)',
   isForward => killAtEachChange(`land ${isForward}`, program(), async () => landing(isForward)),
   300_000,
 )
 
 test(
-  'killed at any change while it makes a repository: the next one has all of it',
+  'the next initRepository finishes one that was killed at any change',
   () =>
     killAtEachChange('found', program(), async () => {
       const fixture = openGitFixture()

@@ -16,7 +16,7 @@ function withBranch(all: WorktreesFixture): string {
   return id
 }
 
-test('a branch goes forward into the checkout; what the user has there besides stays', async () => {
+test('a landing fast-forwards the checkout to the branch and keeps the user’s other changes', async () => {
   const all = openWorktreesFixture()
   const { repo, shop: worktrees, git, head } = all
   const id = withBranch(all)
@@ -31,7 +31,7 @@ test('a branch goes forward into the checkout; what the user has there besides s
   expect(await worktrees.land(repo, 'work', 'land'), 'again').toEqual({ commit: id, isForward: true })
 })
 
-test('where both sides went on there is a merge, made beside the checkout', async () => {
+test('a landing makes a merge commit, without another worktree, if both branches have new commits', async () => {
   const all = openWorktreesFixture()
   const { repo, shop: worktrees, git, commit } = all
   withBranch(all)
@@ -75,23 +75,26 @@ const WAYS: Readonly<Record<string, [RegExp, (all: WorktreesFixture) => void]>> 
   ],
 }
 
-test.each(Object.entries(WAYS))('nothing is done with %s in the way', async (_, [reason, obstruct]) => {
-  const all = openWorktreesFixture()
-  withBranch(all)
-  obstruct(all)
-  const before = all.userState()
-  await expect(all.shop.land(all.repo, 'work', 'land')).rejects.toThrow(reason)
-  expect(all.userState()).toEqual(before)
-})
+test.each(Object.entries(WAYS))(
+  'a landing refuses and changes nothing with %s in the way',
+  async (_, [reason, obstruct]) => {
+    const all = openWorktreesFixture()
+    withBranch(all)
+    obstruct(all)
+    const before = all.userState()
+    await expect(all.shop.land(all.repo, 'work', 'land')).rejects.toThrow(reason)
+    expect(all.userState()).toEqual(before)
+  },
+)
 
-test('no branch need be checked out to go forward', async () => {
+test('a landing fast-forwards a checkout with a detached HEAD', async () => {
   const all = openWorktreesFixture()
   const id = withBranch(all)
   all.git(all.repo, 'checkout', '--quiet', '--detach')
   expect(await all.shop.land(all.repo, 'work', 'land')).toEqual({ commit: id, isForward: true })
 })
 
-/** What git holds while it lands, and leaves when it is killed. */
+/** The locks that git holds while it lands, and leaves when somebody kills it. */
 const LEFT = ['index.lock', 'HEAD.lock', 'ORIG_HEAD.lock', 'refs/heads/main.lock']
 
 function leave(repo: string, lock: string): void {
@@ -99,7 +102,7 @@ function leave(repo: string, lock: string): void {
   fs.utimesSync(path.join(repo, '.git', lock), Date.now() / 1000 - 1, Date.now() / 1000 - 4.5)
 }
 
-test('one that was killed half way is finished; what the user has done since is not written over', async () => {
+test('the next landing finishes an interrupted one, and does not overwrite a file that the user changed since', async () => {
   const all = openWorktreesFixture()
   const { repo, shop: worktrees, git, head } = all
   const target = withBranch(all)
@@ -119,7 +122,7 @@ test('one that was killed half way is finished; what the user has done since is 
   expect(git(repo, 'status', '--porcelain')).toBe('?? mine.txt\n')
 })
 
-test('one that was killed after its last step leaves nothing that keeps the user from committing', async () => {
+test('the next landing removes the locks of one that was killed after its last step, so that the user can commit', async () => {
   const all = openWorktreesFixture()
   const { repo, shop: worktrees, git, head, commit } = all
   const [before, target] = [head(repo), withBranch(all)]
@@ -132,16 +135,16 @@ test('one that was killed after its last step leaves nothing that keeps the user
 })
 
 test.each([
-  ['by us', false],
-  ['by us, after the user’s branch went on', true],
+  ['by oneshot', false],
+  ['by oneshot, after the user’s branch got a commit', true],
   ['by hand', false],
-  ['by hand, after the user’s branch went on', true],
-])('work that was squashed %s is not merged a second time when more of it lands', async (who, isMoved) => {
+  ['by hand, after the user’s branch got a commit', true],
+])('a landing does not merge work again that was squashed %s', async (who, isMoved) => {
   const all = openWorktreesFixture()
   const { repo, shop: worktrees, git, commit, head } = all
   withBranch(all)
   if (isMoved) commit(repo, 'other.txt', 'other\n')
-  if (who.startsWith('by us')) {
+  if (who.startsWith('by oneshot')) {
     const dry = await worktrees.land(repo, 'work', 'land', { isSquash: true, isDry: true })
     expect(dry.commit).not.toBe(head(repo, 'main'))
     expect(git(repo, 'status', '--porcelain')).toBe('')
@@ -179,7 +182,7 @@ test('a commit that only claims to be the squash of a branch does not keep the w
   expect(fs.readFileSync(path.join(repo, 'sub/new.txt'), 'utf8')).toBe('new\n')
 })
 
-test('a squash that has a part of a branch counts for that part, whatever its message claims', async () => {
+test('a landing counts a squash only for the part of a branch that it contains, whatever its message claims', async () => {
   const all = openWorktreesFixture()
   const { repo, shop: worktrees, git, commit } = all
   git(repo, 'checkout', '--quiet', '-b', 'work')
@@ -192,7 +195,7 @@ test('a squash that has a part of a branch counts for that part, whatever its me
   expect(fs.readFileSync(path.join(repo, 'one.txt'), 'utf8')).toBe('one, and more\n')
 })
 
-test('a branch lands by squash again and again, also where you edit its lines in between', async () => {
+test('a branch lands by squash again and again, even if the user edits its lines in between', async () => {
   const all = openWorktreesFixture()
   const { repo, shop: worktrees, git, commit } = all
   const lines = (...words: string[]): string => words.map(word => `${word}\n`).join('')

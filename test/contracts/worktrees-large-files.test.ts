@@ -12,7 +12,7 @@ function openSmallShop() {
   return { ...all, shop: gitWorktrees({ env: all.env, maxFileSize: 2_048 }) }
 }
 
-test('going back, what is too large to be kept stays where it is', async () => {
+test('reset leaves untracked files in place that are too large to save, and refuses if a tracked file is too large', async () => {
   const { repo, shop: worktrees, bench, git, head } = openSmallShop()
   const one = bench('one')
   await worktrees.open(repo, one, 'main')
@@ -34,7 +34,7 @@ test('going back, what is too large to be kept stays where it is', async () => {
   expect([head(one.path), git(one.path, 'status', '--porcelain')]).toEqual([head(repo), ''])
 })
 
-test('a file that is too large, and that somebody has committed, stays committed', async () => {
+test('commitAll keeps a file that is too large to save if somebody has committed it', async () => {
   const { repo, shop: worktrees, bench, commit, git } = openSmallShop()
   const one = bench('one')
   await worktrees.open(repo, one, 'main')
@@ -47,7 +47,7 @@ test('a file that is too large, and that somebody has committed, stays committed
   expect(git(one.path, 'status', '--porcelain')).toBe('')
 })
 
-test('a merge that is taken back leaves what is too large to be kept where it is', async () => {
+test('a failed merge leaves untracked files in place that are too large to save, and merge refuses if a tracked file is too large', async () => {
   const { repo, shop: worktrees, bench, commit, git } = openSmallShop()
   const [all, one] = [bench('all'), bench('one')]
   for (const each of [all, one]) await worktrees.open(repo, each, 'main')
@@ -64,7 +64,7 @@ test('a merge that is taken back leaves what is too large to be kept where it is
   expect(fs.readFileSync(path.join(all.path, 'PRD.md'))).toEqual(LARGE)
 })
 
-test.skipIf(process.getuid?.() === 0)('what may not be read stays where it is as well', async () => {
+test.skipIf(process.getuid?.() === 0)('reset leaves files in place that oneshot may not read', async () => {
   const { repo, shop: worktrees, bench, git } = openSmallShop()
   const one = bench('one')
   await worktrees.open(repo, one, 'main')

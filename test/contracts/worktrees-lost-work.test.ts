@@ -30,7 +30,7 @@ function doneTask(cwd: string, since: Snapshot, evidence: WorkEvidence): LoopTas
   return { ...newTask(item, 1), stand, place: { cwd, branch: null, since }, evidence }
 }
 
-/** Looks at what lies there now, runs the command that was told, and answers what is lost then. */
+/** Audits the work, runs the command that the audit names, and expects no loss afterwards. Returns the command. */
 async function cured(fixture: Bench, { loop, audit }: { loop: Loop; audit: Audit }, from = '.'): Promise<string> {
   const { repo, shop: worktrees } = fixture
   const { losses } = await audit.auditAll(loop, (await worktrees.snapshot(repo)).tree)
@@ -41,13 +41,13 @@ async function cured(fixture: Bench, { loop, audit }: { loop: Loop; audit: Audit
 }
 
 const ODD: Readonly<Record<string, readonly string[]>> = {
-  typed: ['__tests__/x.txt', 'it\'s "quoted".txt', '-dash', ':colon', 'gl*b $(x)`y`'],
-  untypable: ['line\nend', '\u0001', '__tests__/y.txt'],
-  many: Array.from({ length: 300 }, (_, n) => `many/${n}`),
+  'names with special characters': ['__tests__/x.txt', 'it\'s "quoted".txt', '-dash', ':colon', 'gl*b $(x)`y`'],
+  'names with control characters': ['line\nend', '\u0001', '__tests__/y.txt'],
+  'many files': Array.from({ length: 300 }, (_, n) => `many/${n}`),
 }
 
 test.each(Object.entries(ODD))(
-  'files of any name and number are brought back from any folder: %s',
+  'the command that the audit names brings lost files back from any folder: %s',
   async (_, files) => {
     const fixture = openWorktreesFixture()
     const { repo, shop: worktrees } = fixture
@@ -70,7 +70,7 @@ test.each(Object.entries(ODD))(
   },
 )
 
-test('a file that was emptied, or replaced by a link or a folder, is lost', async () => {
+test('the audit reports a file as lost that somebody removed, emptied or replaced by a link or a folder', async () => {
   const fixture = openWorktreesFixture()
   const { repo } = fixture
   const file = path.join(repo, 'made.txt')
@@ -89,7 +89,7 @@ test('a file that was emptied, or replaced by a link or a folder, is lost', asyn
   }
 })
 
-test('commits are picked only where that brings all of the work back', async () => {
+test('the audit names a cherry-pick only if it brings all of the work back', async () => {
   const fixture = openWorktreesFixture()
   const { repo, git, commit } = fixture
   const base = git(repo, 'rev-parse', 'HEAD').trim()
@@ -115,7 +115,7 @@ test('commits are picked only where that brings all of the work back', async () 
   expect(await cured(fixture, merged)).toContain('git restore')
 })
 
-test('half of the lines of finished work that are gone are named once, with the command that shows the file as it was', async () => {
+test('the audit reports the loss of half of the lines of finished work once, with the command that restores the file', async () => {
   const fixture = openWorktreesFixture()
   const { repo, shop: worktrees } = fixture
   const lines = Array.from({ length: 40 }, (_, n) => `${n}\n`)
@@ -135,7 +135,7 @@ test('half of the lines of finished work that are gone are named once, with the 
   expect(await edit(lines.slice(0, 10).join(''))).toEqual([])
 })
 
-test('commits of finished work that are taken off the branch are named, though its files are there', async () => {
+test('the audit names commits of finished work that somebody took off the branch, although the files are there', async () => {
   const fixture = openWorktreesFixture()
   const { repo, shop: worktrees, git, commit, head } = fixture
   const base = head(repo)
@@ -171,7 +171,7 @@ test('commits of finished work that are taken off the branch are named, though i
   expect(squashed, 'committed anew').toEqual([])
 })
 
-test('commits, trees and names are compared alike, one pair or several; what git has lost is told from what is the same', async () => {
+test('diffTrees compares commits and trees alike, one pair or several, and returns null for an object that git has lost', async () => {
   const { repo, shop: worktrees, commit, head } = openWorktreesFixture()
   const one = head(repo)
   const two = commit(repo, 'b.txt', 'b\n')
@@ -197,7 +197,7 @@ test('commits, trees and names are compared alike, one pair or several; what git
   ).toEqual([null, ['b.txt']])
 })
 
-test('work that was lost is known to be back, whoever brought it back', async () => {
+test('the audit recognizes restored work, whoever restored it', async () => {
   const fixture = openWorktreesFixture()
   const { repo, shop: worktrees } = fixture
   const { audit, task } = await finished(fixture, () => put(repo, 'made.txt', 'one\n'))

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { put } from './git-fixture.ts'
 import { openWorktreesFixture } from './worktrees-fixture.ts'
 
-test('a worktree opens on a branch of its own, once, and nothing of the user’s is touched', async () => {
+test('open makes a worktree on its own branch once, and changes nothing of the user', async () => {
   const { repo, shop: worktrees, bench, head, git, userState, root } = openWorktreesFixture()
   put(repo, 'dirty.txt', 'untracked')
   git(repo, 'worktree', 'add', '--quiet', path.join(root, 'theirs'))
@@ -22,7 +22,7 @@ test('a worktree opens on a branch of its own, once, and nothing of the user’s
   expect(userState()).toEqual(before)
 })
 
-test('what a killed call has left is made whole: folder, entry or branch', async () => {
+test('open completes what a killed call has left (folder, entry or branch), and refuses a folder or branch of others', async () => {
   const { repo, shop: worktrees, bench, commit, git } = openWorktreesFixture()
   const one = bench('one')
   await worktrees.open(repo, one, 'main')
@@ -43,7 +43,7 @@ test('what a killed call has left is made whole: folder, entry or branch', async
   await worktrees.open(repo, three, 'main')
 })
 
-test('all that lies in a worktree is committed, but for the list, what is ignored and the views', async () => {
+test('commitAll commits all files of a worktree except the list, ignored files and the .agent folder', async () => {
   const { repo, shop: worktrees, bench, commit, git, head } = openWorktreesFixture()
   const one = bench('one')
   await worktrees.open(repo, one, 'main')
@@ -77,7 +77,7 @@ test('all that lies in a worktree is committed, but for the list, what is ignore
   )
 })
 
-test('branches are merged once, each as a commit of its own; a conflict leaves everything as it was', async () => {
+test('merge adds each branch once, with its own merge commit, and a conflict changes nothing', async () => {
   const { repo, shop: worktrees, bench, commit, git, head, userState } = openWorktreesFixture()
   const before = userState()
   const [all, one, two] = [bench('all'), bench('one'), bench('two')]
@@ -108,7 +108,7 @@ test('branches are merged once, each as a commit of its own; a conflict leaves e
   expect(userState()).toEqual(before)
 })
 
-test('a merge that was killed half way is taken back, and done again', async () => {
+test('merge takes back an interrupted merge and repeats it', async () => {
   const { repo, shop: worktrees, bench, commit, git, head } = openWorktreesFixture()
   const [all, one] = [bench('all'), bench('one')]
   for (const each of [all, one]) await worktrees.open(repo, each, 'main')
@@ -128,7 +128,7 @@ test('a merge that was killed half way is taken back, and done again', async () 
   expect(fs.readFileSync(path.join(all.path, 'b.txt'), 'utf8')).toBe('b\n')
 })
 
-test('only the paths that were named are committed, whatever else is staged', async () => {
+test('commitPaths commits only the named paths, whatever else is staged', async () => {
   const { repo, shop: worktrees, bench, git } = openWorktreesFixture()
   const one = bench('one')
   await worktrees.open(repo, one, 'main')
@@ -141,7 +141,7 @@ test('only the paths that were named are committed, whatever else is staged', as
   expect(git(one.path, 'status', '--porcelain')).toBe('M  a.txt\n')
 })
 
-test('what goes back is kept: commits, and what was never committed', async () => {
+test('reset keeps a backup of commits and of uncommitted files', async () => {
   const { repo, shop: worktrees, bench, commit, git, head } = openWorktreesFixture()
   const one = bench('one')
   await worktrees.open(repo, one, 'main')
@@ -157,7 +157,7 @@ test('what goes back is kept: commits, and what was never committed', async () =
   expect(git(repo, 'rev-parse', `${kept}^1`).trim()).toBe(lost)
 })
 
-test('what was judged is committed and merged, whatever came into the worktree or onto its branch since', async () => {
+test('commitAll and merge use exactly the judged work, whatever came into the worktree or onto its branch since', async () => {
   const { repo, shop: worktrees, bench, commit, git, head } = openWorktreesFixture()
   const [one, all] = [bench('one'), bench('all')]
   for (const each of [one, all]) await worktrees.open(repo, each, 'main')
@@ -181,7 +181,7 @@ test('what was judged is committed and merged, whatever came into the worktree o
   expect(git(all.path, 'show', 'HEAD:work.txt')).toBe('judged\n')
 })
 
-test('nothing is merged into or committed to a branch that somebody has moved', async () => {
+test('merge and commitPaths refuse a branch that somebody has moved', async () => {
   const { repo, shop: worktrees, bench, commit, head } = openWorktreesFixture()
   const [one, all] = [bench('one'), bench('all')]
   for (const each of [one, all]) await worktrees.open(repo, each, 'main')

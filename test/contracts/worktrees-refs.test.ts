@@ -40,7 +40,7 @@ async function watched(): Promise<{
   return { bench: fixture, agent, look: () => watch.inspect(TASK, trace), refs }
 }
 
-test('branches, tags and stashes that an agent deletes or moves are named with the command that brings them back', async () => {
+test('the ref watch names branches, tags and stashes that an agent deletes or moves, with the command that brings them back', async () => {
   const { bench: fixture, agent, look, refs } = await watched()
   const before = refs()
   agent('branch', '-q', '-D', 'feature', "it's")
@@ -67,7 +67,7 @@ test('branches, tags and stashes that an agent deletes or moves are named with t
   expect(await look()).toEqual([])
 })
 
-test('many lost branches and tags come back by one command, and what the user moves is nobody’s fault', async () => {
+test('the ref watch names one command for many lost branches and tags, and blames no agent for changes by the user', async () => {
   const { bench: fixture, agent, look, refs } = await watched()
   const { repo, git } = fixture
   const before = refs()

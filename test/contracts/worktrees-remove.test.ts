@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { put } from './git-fixture.ts'
 import { openWorktreesFixture, type WorktreesFixture } from './worktrees-fixture.ts'
 
-/** What is nowhere else but in the worktree, each with what is said of it. */
+/** Work that is only in the worktree, each with the reason that `remove` gives. */
 const LOSSES: Readonly<Record<string, [RegExp, (all: WorktreesFixture, folder: string) => void]>> = {
   'a commit': [/has a commit that is nowhere else/, ({ commit }, folder) => commit(folder, 'b.txt', 'b')],
   'an untracked file': [/not committed/, (_, folder) => put(folder, 'new.txt', 'x')],
@@ -61,7 +61,7 @@ const LOSSES: Readonly<Record<string, [RegExp, (all: WorktreesFixture, folder: s
   'a bisection': [/a bisection is under way/, ({ git }, folder) => git(folder, 'bisect', 'start')],
 }
 
-test.each(Object.entries(LOSSES))('a worktree stays with %s in it', async (name, [reason, lose]) => {
+test.each(Object.entries(LOSSES))('remove keeps a worktree with %s in it', async (name, [reason, lose]) => {
   const all = openWorktreesFixture()
   const { repo, shop: worktrees, bench, git, head } = all
   git(repo, 'branch', 'into')
@@ -117,7 +117,7 @@ test('the next remove finishes an interrupted one', async () => {
   expect(git(repo, 'worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1)
 })
 
-test('what was kept of a branch goes with it once it is elsewhere, and stays otherwise', async () => {
+test('remove deletes the backup of a branch only if its work is elsewhere', async () => {
   const { repo, shop: worktrees, bench, commit, git } = openWorktreesFixture()
   const [all, one] = [bench('all'), bench('one')]
   for (const each of [all, one]) await worktrees.open(repo, each, 'main')

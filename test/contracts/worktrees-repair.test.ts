@@ -22,7 +22,7 @@ const DAMAGES: Readonly<Record<string, readonly ((all: WorktreesFixture, one: Wo
   ],
 }
 
-test.each(Object.entries(DAMAGES))('a worktree is whole again after an agent %s', async (name, damages) => {
+test.each(Object.entries(DAMAGES))('repair restores a worktree after an agent %s', async (name, damages) => {
   const all = openWorktreesFixture()
   const { repo, shop: worktrees, bench, commit, git, userState } = all
   const [one, other] = [bench('one'), bench('other')]
