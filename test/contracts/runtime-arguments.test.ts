@@ -32,7 +32,7 @@ const ODD = [
 ]
 const PATH = process.env['PATH'] ?? ''
 
-describe.each(['headless', 'tty'] as const)('a program that is launched %s', mode => {
+describe.each(['headless', 'tty'] as const)('a launched %s program', mode => {
   let fixture: TmuxFixture
   beforeEach(() => {
     fixture = openTmuxFixture(mode)
@@ -53,7 +53,7 @@ describe.each(['headless', 'tty'] as const)('a program that is launched %s', mod
     return spec
   }
 
-  test('gets the bytes of a value that is not UTF-8, and its copy of the environment is gone when it has ended', async () => {
+  test('gets the bytes of a variable that is not UTF-8, and the sweep empties its copy of the environment', async () => {
     const told = path.join(fixture.home.root, 'told')
     const saved = { PATH, RAW: decodeLossless(Buffer.from([0xff, 0x27, 0xc3, 0x0a, 0xe2, 0x82])), SECRET: 'hunter2' }
     const spec = await ended(['/bin/cp', '/proc/self/environ', told], { saved })
@@ -63,12 +63,12 @@ describe.each(['headless', 'tty'] as const)('a program that is launched %s', mod
     expect([launch, enter].map(file => fs.readFileSync(file, 'utf8'))).toEqual(['', ''])
   })
 
-  test('gets its arguments word for word', async () => {
+  test('gets its arguments unchanged', async () => {
     expect(await toldBy(['/bin/sh', '-c', TELLER, 'sh', ...ODD])).toEqual(ODD)
     expect(fs.readdirSync(fixture.home.root)).not.toContain('pwned')
   })
 
-  test('gets exactly the environment it was given, its marker and its name, and nothing of ours', async () => {
+  test('gets exactly the given environment, its marker and its name, and no variable of the supervisor', async () => {
     const given = Object.fromEntries(ODD.filter(value => !value.includes('\0')).map((value, i) => [`ODD_${i}`, value]))
     const special = {
       IFS: ':',
@@ -106,7 +106,7 @@ describe.each(['headless', 'tty'] as const)('a program that is launched %s', mod
   })
 
   test.each(['with space', "quo'te", '$(x)', '-dash', 'a=b', '#{pane_id}%H', 'grüße\n修'])(
-    'works in a folder called %j, and may itself lie in one',
+    'can run in a folder called %j and lie in it',
     async name => {
       const folder = path.join(fixture.home.root, name)
       fs.mkdirSync(folder)
@@ -119,14 +119,14 @@ describe.each(['headless', 'tty'] as const)('a program that is launched %s', mod
     },
   )
 
-  test('that is not there ends with 127, in a folder that is not there with 126', async () => {
+  test('ends with code 127 if it does not exist, and with 126 if its folder does not exist', async () => {
     const missing = await ended([path.join(fixture.home.root, 'nothing')])
     expect(fixture.work.attemptState(missing).exit).toEqual({ kind: 'code', code: 127 })
     const nowhere = await ended(['/bin/true'], { cwd: path.join(fixture.home.root, 'nowhere') })
     expect(fixture.work.attemptState(nowhere).exit).toEqual({ kind: 'code', code: 126 })
   })
 
-  test('reads a prompt of five megabytes with every byte there is', async () => {
+  test('reads a prompt of five megabytes with all byte values', async () => {
     const prompt = Buffer.alloc(5_000_000, Buffer.from(Array.from({ length: 256 }, (_, i) => i)))
     const spec = await ended(['/bin/sh', '-c', 'cat >told'], { stdin: prompt })
     expect(fs.readFileSync(path.join(spec.cwd, 'told')).equals(prompt)).toBe(true)

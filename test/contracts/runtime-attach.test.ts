@@ -74,8 +74,8 @@ describe.each<[Mode, string]>([
   ['headless', ''],
   ['tty', ''],
   ['headless', `it's "odd" #S %H $(x)`],
-])('who attaches to a %s session in a home called %j', (mode, name) => {
-  test('sees what it says, also after the tmux server was killed', async () => {
+])('a user who attaches to a %s session in a home called %j', (mode, name) => {
+  test('sees its output, even after somebody killed the tmux server', async () => {
     fixture = openTmuxFixture(mode, name)
     const spec = await launched('echo ready and waiting; exec sleep 1000')
     viewer = new Viewer(spec.name)
@@ -90,7 +90,7 @@ describe.each<[Mode, string]>([
   })
 })
 
-test('who attaches to a session with a transcript sees that', async () => {
+test('a user who attaches to a session with a transcript sees the transcript', async () => {
   fixture = openTmuxFixture('headless')
   const spec = await launched('echo ready; exec sleep 1000', 'transcript')
   fixture.work.writeTranscript(spec.sessionId, 0, 'I will work on it\n')
@@ -98,7 +98,7 @@ test('who attaches to a session with a transcript sees that', async () => {
   await fixture.until('it is on the screen', () => viewer?.screen().includes('I will work on it') ?? false)
 })
 
-test('who attaches to a terminal can answer its questions', async () => {
+test('a user who attaches to a terminal can answer its questions', async () => {
   fixture = openTmuxFixture('tty')
   const spec = await launched('echo "ready? [y/n]"; read -r answer; echo "you said $answer"; exec sleep 1000')
   viewer = new Viewer(spec.name)
@@ -107,7 +107,7 @@ test('who attaches to a terminal can answer its questions', async () => {
   await fixture.until('it was heard', () => outputOf(fixture.work, spec).includes('you said yes'))
 })
 
-test('a program on a terminal reaches the clipboard of none who attaches, not even past tmux', async () => {
+test('a program on a terminal cannot write to the clipboard of an attached user, not even past tmux', async () => {
   fixture = openTmuxFixture('tty')
   const copy = '\\033]52;c;cHduZWQ=\\007'
   const past = `\\033Ptmux;\\033${copy}\\033\\\\`

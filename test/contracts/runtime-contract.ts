@@ -7,7 +7,7 @@ import { testProcessStats } from './runtime-stats-contract.ts'
 
 /** Tests the promises of every runtime. */
 export function testRuntime(world: string, mode: Mode, open: () => RuntimeFixture): void {
-  describe(`work on ${world}, ${mode}`, () => {
+  describe(`the runtime on ${world}, ${mode}:`, () => {
     let fixture: RuntimeFixture
     beforeEach(() => {
       fixture = open()

@@ -3,7 +3,7 @@ import { type RuntimeTestContext, HELLO, nextAttempt, PATIENT, outputOf } from '
 
 /** Tests how the runtime interrupts a program, ends it and starts the next attempt, and who gets notified. */
 export function testExits(given: RuntimeTestContext): void {
-  test('an interrupt reaches the program, and only once', async () => {
+  test('interrupt reaches the program, and only once', async () => {
     const spec = await given.running({
       sh: `trap 'echo caught; n=$((n + 1)); [ $n -ge 2 ] && exit 2' INT; echo ready; n=0; while [ ! -e stop ]; do sleep 0.05; done`,
       steps: [{ say: 'ready\n' }, { wait: Infinity }],
@@ -17,7 +17,7 @@ export function testExits(given: RuntimeTestContext): void {
     expect(outputOf(given.bench.work, spec).match(/caught/g)).toHaveLength(1)
   })
 
-  test('a program can be asked to end by itself', async () => {
+  test('terminate asks the program to end by itself', async () => {
     const spec = await given.running({
       sh: `trap 'echo bye; exit 9' TERM; echo ready; while :; do sleep 0.05; done`,
       steps: [{ say: 'ready\n' }, { wait: Infinity }],
@@ -27,7 +27,7 @@ export function testExits(given: RuntimeTestContext): void {
     await given.bench.until('it has ended', () => given.bench.work.attemptState(spec).exit !== null)
   })
 
-  test('asking what is not there changes nothing', async () => {
+  test('interrupt, terminate and closePanes change nothing for an attempt that was not launched', async () => {
     const spec = await given.bench.order(HELLO, { mode: given.mode })
     await given.bench.work.interrupt(spec)
     await given.bench.work.terminate(spec)
@@ -35,7 +35,7 @@ export function testExits(given: RuntimeTestContext): void {
     expect(given.bench.work.attemptState(spec).isClaimed).toBe(false)
   })
 
-  test('a sweep ends what a program left behind, and returns when it is gone', async () => {
+  test('a sweep ends the processes that a program left behind, and returns when they are gone', async () => {
     const spec = await given.ended({
       sh: 'sleep 1000 & (exec sleep 1001) & echo ready',
       steps: [{ litter: 'a tool' }, { say: 'ready\n' }],
@@ -46,7 +46,7 @@ export function testExits(given: RuntimeTestContext): void {
     expect(given.bench.work.attemptState(spec).exit).toEqual({ kind: 'code', code: 0 })
   })
 
-  test('a sweep ends a program that will not listen', async () => {
+  test('a sweep ends a program that ignores signals', async () => {
     const spec = await given.running({
       sh: `trap '' INT TERM HUP; echo ready; while :; do sleep 0.1; done`,
       steps: [{ say: 'ready\n' }, { wait: Infinity }],
@@ -57,7 +57,7 @@ export function testExits(given: RuntimeTestContext): void {
     expect(given.bench.work.attemptState(spec).process).toBe('dead')
   })
 
-  test('an attempt that was swept before it lived never comes to life', async () => {
+  test('an attempt that was swept before its launch never starts', async () => {
     const spec = await given.bench.order(PATIENT, { mode: given.mode })
     await given.bench.work.sweep(spec, { force: true })
     await given.bench.work.launch(spec)
@@ -69,7 +69,7 @@ export function testExits(given: RuntimeTestContext): void {
     expect(given.bench.work.attemptState(spec).life).toBeNull()
   })
 
-  test('an attempt swept in the middle of its launch leaves nothing alive, however far it had come', async () => {
+  test('a sweep in the middle of a launch leaves no process alive', async () => {
     for (let round = 0; round < 4; round++) {
       const spec = await given.bench.order(PATIENT, { mode: given.mode })
       await given.bench.work.launch(spec)
@@ -86,7 +86,7 @@ export function testExits(given: RuntimeTestContext): void {
     }
   })
 
-  test('a second attempt is refused while the first one lives', async () => {
+  test('the shim refuses a second attempt while the first one lives', async () => {
     const spec = await given.running(PATIENT)
     const second = nextAttempt(spec)
     await given.bench.work.launch(second)
@@ -97,7 +97,7 @@ export function testExits(given: RuntimeTestContext): void {
     await given.bench.work.sweep(spec, { force: true })
   })
 
-  test('an attempt is refused while another session uses its thread, and not in another', async () => {
+  test('the shim refuses an attempt only while another session uses the same thread', async () => {
     const { bench: fixture } = given
     const { work: runtime } = fixture
     const thread = 'talker-t 1/ü' // An agent may choose any name.
@@ -113,7 +113,7 @@ export function testExits(given: RuntimeTestContext): void {
     await fixture.until('the thread is free again', () => runtime.attemptState(third).exit !== null)
   })
 
-  test('an attempt follows when nothing is left of the one before', async () => {
+  test('the next attempt starts after the sweep of the one before', async () => {
     const spec = await given.ended(HELLO)
     await given.bench.work.sweep(spec, { force: false })
     const second = nextAttempt(spec)
@@ -123,7 +123,7 @@ export function testExits(given: RuntimeTestContext): void {
     expect([outputOf(given.bench.work, spec), outputOf(given.bench.work, second)]).toEqual(['hello\n', 'hello\n'])
   })
 
-  test('one that left nothing behind is known to be alone where that can be told, and one that did is not', async () => {
+  test('isTreeEmpty is true only for a headless attempt in a control group that left no process behind', async () => {
     const { bench: fixture } = given
     const alone = await given.ended(HELLO)
     expect(fixture.work.attemptState(alone).isTreeEmpty).toBe(given.mode === 'headless' && fixture.hasGroups)
@@ -135,9 +135,9 @@ export function testExits(given: RuntimeTestContext): void {
     for (const spec of [alone, littered]) await fixture.work.sweep(spec, { force: false })
   })
 
-  test('an attempt may follow one that is not swept yet, and is not touched when that one is', async ({ skip }) => {
+  test('an attempt can start before the sweep of the one before, and that sweep does not end it', async ({ skip }) => {
     const { bench: fixture } = given
-    if (given.mode === 'tty') return skip('what a terminal says last is taken down by the sweep')
+    if (given.mode === 'tty') return skip('the sweep records the last output of a terminal')
     const first = await given.ended(HELLO)
     const second = nextAttempt(first)
     await fixture.work.launch(second)
@@ -152,7 +152,7 @@ export function testExits(given: RuntimeTestContext): void {
     await fixture.work.sweep(third, { force: false })
   })
 
-  test('who listens hears of a start and of an end, and who comes later hears what nobody has heard', async () => {
+  test('a listener learns of a start and an end, and a later one learns what nobody has acknowledged', async () => {
     const spec = await given.bench.order(
       { sh: 'while [ ! -e go ]; do sleep 0.02; done', steps: [{ wait: 500 }] },
       { mode: given.mode },
@@ -177,7 +177,7 @@ export function testExits(given: RuntimeTestContext): void {
     expect([...new Set([...heard, ...late])]).toEqual([spec.sessionId])
   })
 
-  test('new output is news while it is watched', async () => {
+  test('a listener learns of new output while the runtime watches it', async () => {
     const spec = await given.running({
       sh: `trap 'echo more' INT; echo ready; while :; do sleep 0.05; done`,
       steps: [{ say: 'ready\n' }, { wait: Infinity }],
@@ -198,7 +198,7 @@ export function testExits(given: RuntimeTestContext): void {
     given.bench.work.shutDown()
   })
 
-  test('what was launched goes on when its supervisor is gone, and another one sees it', async () => {
+  test('a program continues without its supervisor, and the next one sees it', async () => {
     const spec = await given.running(PATIENT)
     const { life } = given.bench.work.attemptState(spec)
     given.bench.work.shutDown()
@@ -208,7 +208,7 @@ export function testExits(given: RuntimeTestContext): void {
     expect(other.attemptState(spec).process).toBe('dead')
   })
 
-  test('closed and removed, twice, nothing is left and nothing fails', async () => {
+  test('closePanes and removeSession leave nothing, and a second call does no harm', async () => {
     const spec = await given.ended(HELLO)
     await given.bench.work.sweep(spec, { force: false })
     for (let times = 0; times < 2; times++) {
@@ -218,7 +218,7 @@ export function testExits(given: RuntimeTestContext): void {
     expect(outputOf(given.bench.work, spec)).toBe('')
   })
 
-  test('measuring a log that is not there, or twice, is fine', async () => {
+  test('recordLogSize accepts a missing log and a second call', async () => {
     const spec = await given.bench.order(HELLO, { mode: given.mode })
     given.bench.work.recordLogSize(spec, 'transcript')
     await given.bench.work.launch(spec)

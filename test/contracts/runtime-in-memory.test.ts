@@ -7,7 +7,7 @@ import { LAUNCH_DEFAULTS } from './launch-defaults.ts'
 import type { RuntimeFixture } from './runtime-fixture.ts'
 import { testRuntime } from './runtime-contract.ts'
 
-testRuntime('the stand-in', 'headless', () => openMemoryBench(true))
+testRuntime('an in-memory machine', 'headless', () => openMemoryBench(true))
 testRuntime('a stand-in that cannot tell what is left', 'headless', () => openMemoryBench(false))
 
 function openMemoryBench(hasGroups: boolean): RuntimeFixture {

@@ -47,7 +47,7 @@ describe.each<Mode>(['headless', 'tty'])('a %s program', mode => {
   })
   afterEach(() => fixture.close())
 
-  test('lives on when the tmux server everybody looks at is killed, and its pane can be opened again', async () => {
+  test('survives a kill of the shared tmux server, and repair opens its pane again', async () => {
     const spec = await launched(LISTENER)
     const { life } = fixture.work.attemptState(spec)
     killed(tmuxServerOn(fixture.home.tmuxSocket))
@@ -64,7 +64,7 @@ describe.each<Mode>(['headless', 'tty'])('a %s program', mode => {
     expect(fixture.work.attemptState(spec).exit).toEqual({ kind: 'code', code: 5 })
   })
 
-  test('that carries no name of its own is found by its marker, wherever its children hide', async () => {
+  test('leaves no process after a sweep, which finds hidden children by their marker', async () => {
     const spec = await launched(
       `setsid sleep 1000 & (setsid sh -c 'sleep 1001 & sleep 1002' &) ; (nohup sleep 1003 >/dev/null 2>&1 &) ; echo ready; exec sleep 1004`,
     )
@@ -77,7 +77,7 @@ describe.each<Mode>(['headless', 'tty'])('a %s program', mode => {
     expect(fixture.work.attemptState(spec).exit).toEqual({ kind: 'signal', signal: 'SIGKILL' })
   })
 
-  test('that cleaned its children’s environment is ended with them while it lives', async () => {
+  test('ends in a sweep with its children, even those with an empty environment', async () => {
     const nameless = `1000.${crypto.randomInt(1e9)}`
     const spec = await launched(`env -i setsid sleep ${nameless} & env -i sleep ${nameless} & echo ready; wait`)
     await fixture.until('both are there', () => processesOf(`sleep\0${nameless}`).length === 2)
@@ -85,7 +85,7 @@ describe.each<Mode>(['headless', 'tty'])('a %s program', mode => {
     expect(processesOf(`sleep\0${nameless}`)).toEqual([])
   })
 
-  test('that was started in an earlier boot is dead', async () => {
+  test('counts as dead if it was started in an earlier boot', async () => {
     const spec = await launched('echo ready; exec sleep 1000')
     const { started } = attemptFolder(fixture.home, spec.sessionId, 1)
     const [pid, birth] = fs.readFileSync(started, 'utf8').split(' ')
@@ -103,7 +103,7 @@ describe('a headless program whose shim was killed', () => {
   })
   afterEach(() => fixture.close())
 
-  test('is alive as long as it lives, and then dead without a record', async () => {
+  test('counts as alive until it ends, and then as dead without an exit record', async () => {
     const spec = await launched(LISTENER)
     killed(shimOf(spec))
     await fixture.until('its shim is gone', () => fixture.work.attemptState(spec).shim === 'dead')
@@ -122,14 +122,14 @@ describe('a program on a terminal', () => {
   })
   afterEach(() => fixture.close())
 
-  test('whose shim was killed loses its terminal, and is known to be dead when it is', async () => {
+  test('whose shim was killed loses its terminal, and counts as dead after its end', async () => {
     const spec = await launched('echo ready; exec sleep 1000')
     killed(shimOf(spec))
     await fixture.until('both are gone', () => fixture.work.attemptState(spec).process === 'dead')
     expect(fixture.work.attemptState(spec)).toMatchObject({ shim: 'dead', exit: null })
   })
 
-  test('whose own tmux server was killed is swept and leaves nothing', async () => {
+  test('whose own tmux server was killed leaves no process after a sweep', async () => {
     const spec = await launched(`trap '' HUP; echo ready; while :; do sleep 0.1; done`)
     killed(tmuxServerOn(terminalSocket(fixture.home, spec.sessionId)))
     await fixture.work.sweep(spec, { force: true })
@@ -137,7 +137,7 @@ describe('a program on a terminal', () => {
     expect(fixture.work.attemptState(spec)).toMatchObject({ process: 'dead', shim: 'dead' })
   })
 
-  test('has its recorder back when it was killed, and the gap is filled', async () => {
+  test('gets a new recorder after a kill of the old one, and repair fills the gap in the output', async () => {
     const spec = await launched(LISTENER)
     tell(spec, 'word1', 'one\ntwo\nthree\n')
     await fixture.until('it was recorded', () => outputOf(fixture.work, spec).endsWith('three\n'))
@@ -168,7 +168,7 @@ describe('a program on a terminal', () => {
     expect(lines).toEqual(['ready', 'one', 'two', 'three', 'nobody heard', 'this', 'heard again'])
   })
 
-  test('that ends before anybody has noticed that its recorder was killed loses no line', async () => {
+  test('loses no line if it ends before anybody notices the kill of its recorder', async () => {
     const spec = await launched(LISTENER)
     const folder = attemptFolder(fixture.home, spec.sessionId, 1)
     const recorder = killed(readRecorder(folder)?.pid)
@@ -187,7 +187,7 @@ describe('a program on a terminal', () => {
     expect(lines).toEqual(['ready', 'nobody heard', 'this'])
   })
 
-  test('that goes on talking while its recorder is killed again and again loses no line, and has none twice', async () => {
+  test('loses and repeats no line while somebody kills its recorder again and again', async () => {
     const spec = await launched('n=0; echo ready; until [ -e end ]; do n=$((n+1)); echo "line $n"; sleep 0.002; done')
     const folder = attemptFolder(fixture.home, spec.sessionId, 1)
     for (let round = 1; round <= 8; round++) {
@@ -195,7 +195,7 @@ describe('a program on a terminal', () => {
       await fixture.until('it is recorded', () => fs.statSync(folder.stdout).size > size)
       killed(readRecorder(folder)?.pid)
       await fixture.until('the gap is seen', () => fixture.work.needsRepair())
-      // Whoever filled it may have died in the middle, and others may fill it at the same time.
+      // A supervisor that filled the gap may have died in the middle, and others may fill it at the same time.
       if (round % 2 === 0) fs.writeFileSync(folder.gap, '')
       await Promise.all([fixture.work.repair([spec]), fixture.work.repair([spec])])
     }
@@ -207,7 +207,7 @@ describe('a program on a terminal', () => {
     expect(lines.length).toBeGreaterThan(50)
   })
 
-  test('whose idle recorder was killed has it back, too', async () => {
+  test('gets a new recorder after a kill of an idle one', async () => {
     const spec = await launched(LISTENER)
     const folder = attemptFolder(fixture.home, spec.sessionId, 1)
     const first = killed(readRecorder(folder)?.pid)

@@ -3,7 +3,7 @@ import { type RuntimeTestContext, HELLO, nextAttempt, PATIENT, outputOf, type Du
 
 /** Tests how a program starts and writes, and how the runtime detects its end. */
 export function testLaunching(given: RuntimeTestContext): void {
-  test('an attempt that was not launched is known to nobody, and nothing is concluded from that', async () => {
+  test('attemptState reports unknown for an attempt that was not launched', async () => {
     const spec = await given.bench.order(HELLO, { mode: given.mode })
     expect(given.bench.work.attemptState(spec)).toEqual({
       isClaimed: false,
@@ -19,7 +19,7 @@ export function testLaunching(given: RuntimeTestContext): void {
     expect(outputOf(given.bench.work, spec)).toBe('')
   })
 
-  test('a program lives, speaks and ends, and all of it can be seen', async () => {
+  test('attemptState reports a program as alive, and after its end as dead with its signal', async () => {
     const spec = await given.running(PATIENT)
     const { life, ...alive } = given.bench.work.attemptState(spec)
     expect(alive).toEqual({
@@ -47,14 +47,14 @@ export function testLaunching(given: RuntimeTestContext): void {
     ['an exit code', { sh: 'exit 7', steps: [{ exit: 7 }] }, { kind: 'code', code: 7 }],
     ['no error', { sh: 'exit 0', steps: [] }, { kind: 'code', code: 0 }],
     ['a signal', { sh: 'kill -KILL $$', steps: [{ die: 'SIGKILL' }] }, { kind: 'signal', signal: 'SIGKILL' }],
-    ['another', { sh: 'kill -SEGV $$', steps: [{ die: 'SIGSEGV' }] }, { kind: 'signal', signal: 'SIGSEGV' }],
+    ['another signal', { sh: 'kill -SEGV $$', steps: [{ die: 'SIGSEGV' }] }, { kind: 'signal', signal: 'SIGSEGV' }],
     ['a code that looks like a signal', { sh: 'exit 137', steps: [{ exit: 137 }] }, { kind: 'code', code: 137 }],
-  ])('it is written down that a program ended with %s', async (_, program, exit) => {
+  ])('the shim records that a program ended with %s', async (_, program, exit) => {
     const spec = await given.ended(program)
     expect(given.bench.work.attemptState(spec).exit).toEqual(exit)
   })
 
-  test('launched again at any time, it is still one process', async () => {
+  test('repeated launches of an attempt start one process', async () => {
     const spec = await given.bench.order(PATIENT, { mode: given.mode })
     await Promise.all([given.bench.work.launch(spec), given.bench.work.launch(spec)])
     await given.bench.work.launch(spec)
@@ -67,7 +67,7 @@ export function testLaunching(given: RuntimeTestContext): void {
     expect(outputOf(given.bench.work, spec)).toBe('ready\n')
   })
 
-  test('launched again between its launch and its first breath, all it says is recorded', async () => {
+  test('repeated launches before the start of the program lose none of its output', async () => {
     const spec = await given.bench.order(HELLO, { mode: given.mode })
     const other = given.bench.another()
     for (let times = 0; times < 5; times++) await (times % 2 === 0 ? given.bench.work : other).launch(spec)
@@ -76,7 +76,7 @@ export function testLaunching(given: RuntimeTestContext): void {
     expect(outputOf(given.bench.work, spec)).toBe('hello\n')
   })
 
-  test('output is read from any place, as much as is asked for', async () => {
+  test('readOutput reads from any offset, up to the given limit', async () => {
     const spec = await given.ended({ sh: 'printf 0123456789', steps: [{ say: '0123456789' }] })
     await given.bench.work.sweep(spec, { force: false })
     const read = (offset: number, limit: number): string =>
@@ -84,7 +84,7 @@ export function testLaunching(given: RuntimeTestContext): void {
     expect([read(0, 4), read(4, 100), read(10, 5), read(99, 5)]).toEqual(['0123', '456789', '', ''])
   })
 
-  test('a prompt reaches the program on its stdin, byte for byte', async () => {
+  test('the program gets its prompt on stdin byte for byte', async () => {
     const prompt = Buffer.from(`a 'b' "c" $(d) \`e\` \\f -g\n#{h} %H\n`)
     const cat: DualProgram = { sh: 'cat', steps: ({ stdin }) => [{ say: stdin }] }
     const spec = await given.ended(cat, { stdin: prompt })
@@ -94,7 +94,7 @@ export function testLaunching(given: RuntimeTestContext): void {
     expect(given.bench.work.readStdin(nextAttempt(spec))).toBeNull()
   })
 
-  test('messages are kept by their numbers, the prompt first, beside the environment', async () => {
+  test('the runtime stores messages by their numbers, the prompt first, and the environment', async () => {
     const { work: runtime } = given.bench
     const { sessionId } = await given.bench.order(HELLO, { mode: given.mode, prompt: Buffer.from('do it') })
     await runtime.storeMessage(sessionId, 2, Buffer.from('and this\n'))
@@ -106,7 +106,7 @@ export function testLaunching(given: RuntimeTestContext): void {
     expect(runtime.readEnvironment(sessionId)).toEqual({ ...before, KEY: 'a new one' })
   })
 
-  test('the end of the transcript can be had', async () => {
+  test('transcriptTail returns the end of the transcript', async () => {
     const { work: runtime } = given.bench
     const { sessionId } = await given.bench.order(HELLO, { mode: given.mode })
     expect(runtime.transcriptTail(sessionId, 100)).toBe('')
@@ -117,7 +117,7 @@ export function testLaunching(given: RuntimeTestContext): void {
     ])
   })
 
-  test('the transcript is cut to what is known and goes on from there', async () => {
+  test('writeTranscript cuts the transcript to the given length and continues there', async () => {
     const { sessionId } = await given.bench.order(HELLO, { mode: given.mode })
     const { work: runtime } = given.bench
     const one = runtime.writeTranscript(sessionId, 0, 'one\n')

@@ -20,13 +20,13 @@ async function swept(argv: readonly string[], wishes: LaunchOverrides = {}): Pro
   return spec
 }
 
-describe('what a headless program writes', () => {
+describe('the output of a headless program', () => {
   beforeEach(() => {
     fixture = openTmuxFixture('headless')
   })
   afterEach(() => fixture.close())
 
-  test('is on disk byte for byte, whatever bytes they are', async () => {
+  test('reaches the disk byte for byte', async () => {
     const bytes = crypto.randomBytes(3_000_000)
     const file = path.join(fixture.home.root, 'bytes')
     fs.writeFileSync(file, bytes)
@@ -34,7 +34,7 @@ describe('what a headless program writes', () => {
     expect(Buffer.from(fixture.work.readOutput(spec, 0, 1e9)).equals(bytes)).toBe(true)
   })
 
-  test('to stdout and stderr stays in order when they are one, and apart when they are two', async () => {
+  test('keeps its order if stdout and stderr are merged, and stays apart if they are not', async () => {
     const script = ['/bin/sh', '-c', 'for i in 1 2 3; do echo out $i; echo err $i >&2; done']
     const one = await swept(script, { mergeStderr: true })
     expect(outputOf(fixture.work, one)).toBe('out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n')
@@ -44,7 +44,7 @@ describe('what a headless program writes', () => {
     expect(fs.readFileSync(stderr, 'utf8')).toBe('err 1\nerr 2\nerr 3\n')
   })
 
-  test('is readable by its user alone, like everything else', async () => {
+  test('lies, like all files of the session, in files that only the user can read', async () => {
     const spec = await swept(['/bin/echo', 'secret'], { stdin: Buffer.from('secret'), prompt: Buffer.from('secret') })
     const session = path.join(fixture.home.sessions, spec.sessionId)
     const open = fs
@@ -54,24 +54,24 @@ describe('what a headless program writes', () => {
   })
 })
 
-describe('what a program writes to its terminal', () => {
+describe('the recorder of a terminal', () => {
   beforeEach(() => {
     fixture = openTmuxFixture('tty')
   })
   afterEach(() => fixture.close())
 
-  test('is recorded from the first byte to the last, however fast it comes and goes', async () => {
+  test('records fast output from the first to the last line', async () => {
     const spec = await swept(['/bin/sh', '-c', 'seq 20000'])
     const lines = outputOf(fixture.work, spec).split('\n')
     expect(lines).toEqual([...Array.from({ length: 20_000 }, (_, i) => String(i + 1)), ''])
   })
 
-  test('is recorded even if it is one word at once', async () => {
+  test('records a single word of a program that ends at once', async () => {
     const orders = await Promise.all(Array.from({ length: 5 }, (_, i) => swept(['/usr/bin/printf', `word ${i}`])))
     expect(orders.map(spec => outputOf(fixture.work, spec))).toEqual(orders.map((_, i) => `word ${i}`))
   })
 
-  test('is recorded to the last word when it is killed', async () => {
+  test('records the output of a program up to the moment in which somebody kills it', async () => {
     const spec = await fixture.run(['/bin/sh', '-c', 'seq 5000; echo ready; exec sleep 1000'])
     await fixture.work.launch(spec)
     await fixture.until('it has spoken', () => outputOf(fixture.work, spec).includes('ready'))
@@ -79,7 +79,7 @@ describe('what a program writes to its terminal', () => {
     expect(outputOf(fixture.work, spec)).toBe(`${Array.from({ length: 5_000 }, (_, i) => i + 1).join('\n')}\nready\n`)
   })
 
-  test('is not lost with its recorder, even if nobody sweeps before its shim looks whether it was heard', async () => {
+  test('loses no output when somebody kills it, even if the sweep comes late', async () => {
     const spec = await fixture.run(['/bin/sh', '-c', 'echo first; until [ -e go ]; do sleep 0.02; done; echo last'])
     const folder = attemptFolder(fixture.home, spec.sessionId, spec.attempt)
     await fixture.work.launch(spec)
@@ -96,7 +96,7 @@ describe('what a program writes to its terminal', () => {
   })
 })
 
-/** What the shim waits with: a sleep of one second at first, then longer ones. */
+/** Returns the command that the shim waits for: a sleep of one second at first, then longer ones. */
 function waitsWith(shim: number): string {
   const [child] = childrenOf(shim)
   const file = `/proc/${child}/cmdline`
@@ -119,10 +119,10 @@ const HOMES = [
   '*',
 ]
 
-describe.each<Mode>(['headless', 'tty'])('a home of any name serves %s programs', mode => {
+describe.each<Mode>(['headless', 'tty'])('the runtime runs %s programs', mode => {
   afterEach(() => fixture.close())
 
-  test.each(HOMES)('%j', async name => {
+  test.each(HOMES)('in a home called %j', async name => {
     fixture = openTmuxFixture(mode, name)
     const spec = await swept(['/bin/echo', 'hello'])
     expect(fixture.work.attemptState(spec)).toMatchObject({ exit: { kind: 'code', code: 0 }, shim: 'dead' })

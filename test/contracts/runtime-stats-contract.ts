@@ -3,7 +3,7 @@ import { type RuntimeTestContext, HELLO, PATIENT, outputOf } from './runtime-fix
 
 /** Tests the statistics of an attempt that writes nothing. */
 export function testProcessStats(given: RuntimeTestContext): void {
-  test('what a quiet program has written and which processes it has is seen, and does not change', async () => {
+  test('processStats reports the output size and the processes of a quiet program, and both stay the same', async () => {
     const spec = await given.running(PATIENT)
     const { work: runtime } = given.bench
     const before = await runtime.processStats(spec)
@@ -15,7 +15,7 @@ export function testProcessStats(given: RuntimeTestContext): void {
     expect({ ...after, memory: 0, cpu: 0 }).toEqual({ ...before, memory: 0, cpu: 0 })
   })
 
-  test('computing is seen, and memory', async () => {
+  test('processStats reports CPU time and memory', async () => {
     const spec = await given.launched({
       sh: `echo ready; exec ${process.execPath} -e 'globalThis.held = Buffer.alloc(2e8, 1); for (;;);'`,
       steps: [{ say: 'ready\n' }, { hold: 2e8 }, { compute: 60_000 }],
@@ -26,7 +26,7 @@ export function testProcessStats(given: RuntimeTestContext): void {
     await given.bench.until('it has computed', async () => (await runtime.processStats(spec)).cpu > cpu)
   })
 
-  test('what has ended uses nothing, and was last seen when it wrote', async () => {
+  test('processStats reports no processes after the end, and lastActiveAt a time after the start', async () => {
     const spec = await given.ended(HELLO)
     const { work: runtime } = given.bench
     await runtime.sweep(spec, { force: false })
@@ -36,7 +36,7 @@ export function testProcessStats(given: RuntimeTestContext): void {
     expect(runtime.lastActiveAt(spec)).toBeGreaterThanOrEqual(startedAt)
   })
 
-  test('an attempt that never lived was never seen; a folder is there or not', async () => {
+  test('lastActiveAt is null and the output empty for an attempt that never ran, and isDirectory finds a folder', async () => {
     const spec = await given.bench.order(HELLO, { mode: given.mode })
     expect(given.bench.work.lastActiveAt(spec)).toBeNull()
     expect(given.bench.work.outputSize(spec)).toBe(0)

@@ -62,7 +62,7 @@ async function staysAlive(spec: LaunchSpec): Promise<void> {
 const TWICE = 'if [ -e once ]; then echo ready; exec sleep 1000; fi; : >once; kill -KILL $$'
 
 describe('the shim of an attempt that has ended', () => {
-  test('is called to the next one, in the same pane, and nothing else is started', async () => {
+  test('starts the next attempt in the same pane, and no other shim starts', async () => {
     const first = await ended(TWICE)
     const before = panes(first)
     const second = nextAttempt(first)
@@ -80,7 +80,7 @@ describe('the shim of an attempt that has ended', () => {
     expect(fixture.work.attemptState(second).exit).toEqual({ kind: 'signal', signal: 'SIGKILL' })
   })
 
-  test.each(['dash', 'bash'])('tells how each of them ended, one after the other, where sh is %s', async name => {
+  test.each(['dash', 'bash'])('records the exit of each of its attempts where sh is %s', async name => {
     const shell = which(name, process.env, '/')
     if (shell === undefined) return
     const work = workWith(shell)
@@ -101,7 +101,7 @@ describe('the shim of an attempt that has ended', () => {
     expect(fs.readlinkSync(`/proc/${shimOf(spec).pid}/exe`)).toBe(fs.realpathSync(shell))
   })
 
-  test('keeps whoever is attached', async () => {
+  test('keeps an attached user attached', async () => {
     const first = await ended(TWICE)
     const viewer = path.join(fixture.home.root, 'viewer.sock')
     const view = (...args: string[]): string =>
@@ -126,10 +126,10 @@ describe('the shim of an attempt that has ended', () => {
   test.each<[string, (spec: LaunchSpec) => number | undefined]>([
     ['was killed', spec => shimOf(spec).pid],
     ['lost its terminal with the tmux server', () => tmuxServerOn(fixture.home.tmuxSocket)],
-  ])('and that %s is replaced by another in a pane of its own', async (_, victim) => {
+  ])('and that %s gets a successor in a new pane', async (_, victim) => {
     const first = await ended(TWICE)
     const pid = victim(first)
-    invariant(pid !== undefined, 'the one to be killed is not there')
+    invariant(pid !== undefined, 'the process to be killed is not there')
     process.kill(pid, 'SIGKILL')
     await fixture.until('it is gone', () => checkLiveness(shimOf(first)) === 'dead')
     const second = nextAttempt(first)
@@ -140,7 +140,7 @@ describe('the shim of an attempt that has ended', () => {
     expect(fixture.alive(second)).toBe(1)
   })
 
-  test('and that runs another version of the program is not called: it may not know what that means', async () => {
+  test('and that is of another version is not used for the next attempt', async () => {
     const first = await ended(TWICE)
     const programs = { shim: path.join(fixture.home.programs, 'shim-of-another-version'), recorder: '' }
     fs.copyFileSync(path.join(fixture.home.programs, fixture.panes.shimProgram), programs.shim)
@@ -152,7 +152,7 @@ describe('the shim of an attempt that has ended', () => {
     expect(checkLiveness(shimOf(first))).toBe('dead')
   })
 
-  test('is called by two supervisors at once, and one process comes of it', async () => {
+  test('starts one process if several supervisors launch the next attempt at once', async () => {
     const first = await ended(TWICE)
     const second = nextAttempt(first)
     await Promise.all([fixture.work.launch(second), fixture.another().launch(second), fixture.another().launch(second)])
@@ -161,7 +161,7 @@ describe('the shim of an attempt that has ended', () => {
     expect(outputOf(fixture.work, second)).toBe('ready\n')
   })
 
-  test('does not go on once somebody sweeps its attempt', async () => {
+  test('does not continue once somebody sweeps its attempt', async () => {
     const first = await ended(TWICE)
     fs.writeFileSync(attemptFolder(fixture.home, first.sessionId, first.attempt).swept, '')
     const second = nextAttempt(first)
@@ -170,7 +170,7 @@ describe('the shim of an attempt that has ended', () => {
     expect(shimOf(second)).not.toEqual(shimOf(first))
   })
 
-  test('leaves by itself when it is heard and not called', async () => {
+  test('ends by itself if a supervisor acknowledges the exit and starts no next attempt', async () => {
     const first = await ended(TWICE)
     fixture.work.onChange(() => undefined)
     fixture.work.acknowledge(first)
@@ -178,7 +178,7 @@ describe('the shim of an attempt that has ended', () => {
     expect(processesOf(fixture.home.root).filter(({ command }) => command.startsWith('sleep'))).toEqual([])
   })
 
-  test('a call that is not meant for it changes nothing', async () => {
+  test('ignores a signal for the next attempt that came before the end', async () => {
     const spec = await fixture.run(['/bin/sh', '-c', 'echo ready; exec sleep 1000'])
     await fixture.work.launch(spec)
     await staysAlive(spec)

@@ -60,7 +60,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect([store.load('a'), store.nextDue()]).toEqual([undefined, undefined])
     })
 
-    test('gives back a session as it was recorded, with its events and its effects in order', () => {
+    test('returns a session as it was recorded, with its events and its effects in order', () => {
       const session = happen(accept('a'), stop(AT + 1))
       expect(store.load('a')).toEqual(session)
       expect(store.events('a').map(({ sessionId, event }) => [sessionId, event.type])).toEqual([
@@ -81,7 +81,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect(store.load('a')).toEqual(session)
     })
 
-    test('settles an effect once, and no other', () => {
+    test('settles one effect once, and no other effect', () => {
       happen(accept('a'), stop(AT))
       accept('b')
       const [launch] = store.pendingEffects('a')
@@ -93,7 +93,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       ])
     })
 
-    test('never gives a key twice', () => {
+    test('never uses a key twice', () => {
       accept('a')
       const [first] = store.pendingEffects('a')
       store.settleEffect(first?.key ?? '')
@@ -102,7 +102,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect(store.pendingEffects('b')[0]?.key).not.toBe(first?.key)
     })
 
-    test('tells the living from the ended, the oldest first, and all with the newest first', () => {
+    test('lists live sessions with the oldest first, and all sessions with the newest first', () => {
       const older = accept('old', { createdAt: AT - 1 })
       accept('new', { createdAt: AT + 1 })
       accept('mid')
@@ -111,7 +111,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect(store.all().map(session => session.spec.id)).toEqual(['new', 'mid', 'old'])
     })
 
-    test('knows whose alarm rings next', () => {
+    test('returns the next due time and the due sessions', () => {
       accept('none')
       accept('late', { maxTime: 9_000 })
       accept('soon', { maxTime: 5_000 })
@@ -122,7 +122,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect(store.dueSessions(AT + 9_000)).toEqual(['resting', 'soon', 'late'])
     })
 
-    test('forgets a session with all that belongs to it', () => {
+    test('removes a session with its events and effects', () => {
       accept('a')
       accept('b')
       store.remove('a')
@@ -131,7 +131,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       store.remove('a')
     })
 
-    test('has everything again when it is opened again, under the next epoch', () => {
+    test('has the same content after it is opened again, under the next epoch', () => {
       const session = accept('a')
       const { epoch } = store
       const before = [store.all(), store.events('a'), store.pendingEffects()]
@@ -157,7 +157,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       store.record(makeDecision(session, []), { notices, hooks: [] })
     const anEnd = (id: string) => ({ at: AT, type: 'hook.ended', hook: 'on-exit', id, ok: true, reason: '' }) as const
 
-    test('keeps notices in order, each once, until they are addressed', () => {
+    test('keeps notices in order, each once, until they are routed', () => {
       const session = accept('a')
       const [first, second] = [aNotice('a', 1), aNotice('a', 2)]
       tell(session, first, second)
@@ -199,7 +199,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect(told()).toEqual(['phone 10 1', 'phone 10 0'])
     })
 
-    test('tells of a session that is removed all the same', () => {
+    test('keeps the notices of a removed session', () => {
       const session = accept('a')
       tell(session, aNotice('a', 1), aNotice('a', 2))
       store.notifications.route(aNotice('a', 1).id, ['phone'], AT)
@@ -207,7 +207,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect([store.notifications.pendingDeliveries().length, store.notifications.unrouted().length]).toEqual([1, 1])
     })
 
-    test('forgets what is over and old, and nothing that waits', () => {
+    test('deletes old delivered notices, and none that waits', () => {
       const session = accept('a')
       tell(session, ...[1, 2, 3, 9].map(at => aNotice('a', at)))
       for (const at of [1, 2]) store.notifications.route(aNotice('a', at).id, ['phone'], AT)
@@ -218,7 +218,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect(store.notifications.noticesSince('a', 0).map(({ at }) => at)).toEqual([2, 3, 9])
     })
 
-    test('keeps hooks until they were run, and what became of them with the session', () => {
+    test('keeps hooks until they have run, and records their result with the session', () => {
       const session = accept('a')
       const call = (id: string): HookCall => ({ id, at: AT, argv: ['x'], outcome: 'done', reason: 'so', session })
       store.record(makeDecision(session, []), { notices: [], hooks: [call('h1'), call('h2')] })
@@ -233,7 +233,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect([store.notifications.pendingHooks(), store.events('a')]).toEqual([[], []])
     })
 
-    test('that was superseded writes nothing more', () => {
+    test('that another one has superseded writes nothing more', () => {
       const session = accept('a')
       const [launch] = store.pendingEffects('a')
       tell(session, aNotice('a', 1))

@@ -15,14 +15,14 @@ async function tick(source: TaskSource, cwd: string, title: string, isDone = tru
   await source.mark(cwd, marks, never)
 }
 
-describe('a list in a file', () => {
+describe('a task list in a file', () => {
   const odd = Buffer.concat([
     Buffer.from('\ufeff# Plän\r\n- [ ] a \r\n\t- [ ] é '),
     Buffer.of(0xff, 0xc3),
     Buffer.from('\r- [X] b'),
   ])
 
-  test('keeps every byte but the one in the box, and has it back when it is unmarked', async () => {
+  test('keeps every byte except the one in the box, and unmarking restores that one', async () => {
     const cwd = tempFolder()
     const file = put(path.join(cwd, 'PRD.md'), odd)
     const source = await findTaskSource(place(cwd), 'PRD.md')
@@ -37,7 +37,7 @@ describe('a list in a file', () => {
     expect(fs.readFileSync(file)).toEqual(odd)
   })
 
-  test('keeps its rights, and stays where a link leads to; nothing else is left there', async () => {
+  test('keeps its permissions and its place behind a link, and leaves no other file there', async () => {
     const cwd = tempFolder()
     const target = put(path.join(cwd, 'docs', 'plan.md'), '- [ ] a\n')
     fs.chmodSync(target, 0o664)
@@ -51,7 +51,7 @@ describe('a list in a file', () => {
     expect(fs.readdirSync(path.dirname(target))).toEqual(['plan.md'])
   })
 
-  test('is not written where nothing is different', async () => {
+  test('stays the same file if a mark changes nothing', async () => {
     const cwd = tempFolder()
     const file = put(path.join(cwd, 'PRD.md'), '- [x] a\n')
     const before = fs.statSync(file).ino
@@ -61,7 +61,7 @@ describe('a list in a file', () => {
     expect(fs.statSync(file).ino).toBe(before)
   })
 
-  test('is read in whichever checkout is asked for', async () => {
+  test('can differ between checkouts, and the reader uses the given one', async () => {
     const [one, two] = [tempFolder(), tempFolder()]
     put(path.join(one, 'PRD.md'), '- [ ] a\n')
     put(path.join(two, 'PRD.md'), 'Words\n\n- [x] a\n')
@@ -70,7 +70,7 @@ describe('a list in a file', () => {
     expect([first?.key, first?.isDone, second?.isDone]).toEqual([second?.key, false, true])
   })
 
-  test('in YAML is marked in the same way, with a mark at its beginning', async () => {
+  test('in YAML gets its mark in the same way and keeps its byte order mark', async () => {
     const cwd = tempFolder()
     const file = put(path.join(cwd, 'tasks.yaml'), '\ufeff- title: a\r\n- {title: b, done: true}\r\n')
     const source = await findTaskSource(place(cwd), null)
@@ -79,7 +79,7 @@ describe('a list in a file', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe('\ufeff- title: a\r\n  completed: true\r\n- {title: b, done: true}\r\n')
   })
 
-  test('without tasks, broken or gone is told about in a sentence', async () => {
+  test('without tasks, broken or missing causes a message that says so', async () => {
     const cwd = tempFolder()
     const file = put(path.join(cwd, 'TODO.md'), '# Nothing\n')
     const source = await findTaskSource(place(cwd), null)
@@ -94,8 +94,8 @@ describe('a list in a file', () => {
   })
 })
 
-describe('where a list is looked for', () => {
-  test('the first file with tasks is taken, whatever else lies there', async () => {
+describe('findTaskSource', () => {
+  test('takes the first file with tasks, whatever else lies there', async () => {
     const cwd = tempFolder()
     put(path.join(cwd, 'PRD.md'), 'Words.\n')
     expect(await findTaskSource(place(cwd), null)).toMatchObject({ file: 'PRD.md' })
@@ -105,7 +105,7 @@ describe('where a list is looked for', () => {
     expect(await findTaskSource(place(cwd), null)).toMatchObject({ file: 'todo.md' })
   })
 
-  test('beads is taken before a file without tasks, where there is bd and the user agrees or names it', async () => {
+  test('prefers beads to a file without tasks if bd exists and the user agrees or names it', async () => {
     const cwd = tempFolder()
     put(path.join(cwd, 'TODO.md'), 'Words.\n')
     fs.mkdirSync(path.join(cwd, '.beads'))
@@ -119,7 +119,7 @@ describe('where a list is looked for', () => {
     await expect(findTaskSource(withBd, null)).rejects.toThrow('bd is not run for .beads unless you say so')
   })
 
-  test('a file of any name is taken for what is in it', async () => {
+  test('recognizes a file of any name by its content', async () => {
     const cwd = tempFolder()
     const files = { plan: '- [ ] a\n', work: 'tasks:\n- title: a\n', 'a.json': '[{"title": "a"}]', other: ': :\n- "' }
     for (const [name, text] of Object.entries(files)) put(path.join(cwd, 'sub', name), text)
@@ -128,7 +128,7 @@ describe('where a list is looked for', () => {
     expect((await findTaskSource(place(path.join(cwd, 'sub')), path.join(cwd, 'sub', 'plan'))).file).toBe('plan')
   })
 
-  test('where there is none it says what was looked for, and what to do', async () => {
+  test('says what it looked for and what to do if there is no list', async () => {
     const cwd = tempFolder()
     await expect(findTaskSource(place(cwd), null)).rejects.toMatchObject({
       code: 'no-tasks',
@@ -146,7 +146,7 @@ describe('where a list is looked for', () => {
   })
 })
 
-test('the examples in the page about task lists are what it says they are', async () => {
+test('the task list reader reads the examples of docs/task-lists.md as the page says', async () => {
   const page = fs.readFileSync(path.join(import.meta.dirname, '../../docs/task-lists.md'), 'utf8')
   const [markdown = '', yaml = ''] = [...page.matchAll(/^```(?:markdown|yaml)\n([\s\S]*?)^```$/gm)].map(
     found => found[1] ?? '',

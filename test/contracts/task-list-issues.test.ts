@@ -20,8 +20,8 @@ async function open(manners: string, issues: readonly object[]) {
 
 const blocks = (id: string, on: string) => ({ issue_id: id, depends_on_id: on, type: 'blocks' })
 
-describe.each(['old', 'new', 'latest'])('beads as a list, %s', manners => {
-  test('has what is open or under way; what bd holds back waits for what bd says', async () => {
+describe.each(['old', 'new', 'latest'])('a task list of beads (bd: %s)', manners => {
+  test('contains open issues and those in progress, and a blocked issue waits for the issues that bd names', async () => {
     const { source, cwd } = await open(manners, [
       {
         id: 'bd-1',
@@ -62,7 +62,7 @@ describe.each(['old', 'new', 'latest'])('beads as a list, %s', manners => {
     ])
   })
 
-  test('is closed with a reason, opened again, and else left as it is', async () => {
+  test('closes an issue with a reason, reopens another, and leaves the rest unchanged', async () => {
     const { source, cwd, project } = await open(manners, [
       { id: 'bd-1', title: 'one', status: 'open' },
       { id: 'bd-2', title: 'two', status: 'closed' },
@@ -84,7 +84,7 @@ describe.each(['old', 'new', 'latest'])('beads as a list, %s', manners => {
     expect(changes).toHaveLength(1)
   })
 
-  test('that is empty or does not answer is told about in a sentence', async () => {
+  test('reports an empty list and a failing bd in a sentence', async () => {
     const { source, cwd, project } = await open(manners, [])
     expect(await source.read(cwd, never)).toEqual({
       items: [],

@@ -13,7 +13,7 @@ afterEach(() => fs.rmSync(folder, { recursive: true }))
 
 const NASTY = ["'", '"', '\\', '$HOME', '~', '#', '%if', ';', '\n', ' ', '\t', '{', '}', '-', 'é', '`', 'a', '*']
 
-it('tmux gets every word as it is, whatever is in it', async () => {
+it('tmux gets every argument unchanged, whatever is in it', async () => {
   const tmux = (...command: string[]): ReturnType<typeof runTmux> =>
     runTmux({ program: 'tmux', socket: path.join(folder, 'sock'), options: ['-f', '/dev/null'] }, command, {})
   await tmux('new-session', '-d', '-s', 'one', 'sleep', '600')

@@ -28,7 +28,7 @@ async function start(program: ScriptedProgram, childUsd: number): Promise<{ stag
   return { stage, engine }
 }
 
-test('a parent goes on while its child spends a part of its budget', async () => {
+test('a parent continues while its child spends a part of its budget', async () => {
   const { stage } = await start(family(true), 2.5)
   await stage.until(() => stage.hasEnded('s1') && stage.hasEnded('s2'))
   expect(stage.session('s1')).toMatchObject({
@@ -37,7 +37,7 @@ test('a parent goes on while its child spends a part of its budget', async () =>
   })
 })
 
-test('a parent is stopped when its own spending and the budget reserved for its child reach its limit', async () => {
+test('the supervisor stops a parent when its own spending and the budget reserved for its child reach its limit', async () => {
   const { stage } = await start(family(false), 3)
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.session('s1')?.phase).toMatchObject({
@@ -49,7 +49,7 @@ test('a parent is stopped when its own spending and the budget reserved for its 
   expect(stage.session('s2')?.phase.name).toBe('running')
 })
 
-test('a supervisor that comes later counts what a child spent when the one before did not live to', async () => {
+test('the next supervisor counts the spending of a child that its predecessor could not count', async () => {
   const { stage, engine: first } = await start(family(false), 2.5)
   await stage.until(() => (stage.session('s2')?.spending.attempt.usd ?? 0) === 2)
   await first.shutDown()
@@ -61,7 +61,7 @@ test('a supervisor that comes later counts what a child spent when the one befor
   expect(stage.session('s1')?.spending.children).toMatchObject({ spent: { usd: 2 }, reserved: { usd: 0.5 } })
 })
 
-test('a parent that is woken has its whole budget again, beside the budgets of children that live', async () => {
+test('a woken parent gets its whole budget again, beside the budgets of live children', async () => {
   const { stage, engine } = await start(family(false), 3)
   await stage.until(() => stage.hasEnded('s1'))
   await stage.until(() => (stage.session('s1')?.spending.children?.spent.usd ?? 0) === 2)

@@ -106,7 +106,7 @@ test('a command of the agent’s own counts as read, whatever the agent writes d
 })
 
 test.each(['login: no key', 'failed: it broke'])(
-  'what the agent takes back when its turn ends with “%s” is given again',
+  'the engine gives a message again that the agent takes back when its turn ends with “%s”',
   async word => {
     const { stage: simulation, engine } = await startSession(
       {
@@ -127,7 +127,7 @@ test.each(['login: no key', 'failed: it broke'])(
   },
 )
 
-test('a thread in which nothing was said is left without a digest', async () => {
+test('the supervisor leaves a thread in which nothing was said without a digest', async () => {
   const { stage: simulation, engine } = await startSession(
     {
       run: ({ start, stdin, argv }) =>

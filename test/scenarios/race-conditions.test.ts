@@ -39,7 +39,7 @@ test('the engine reads the last output of an agent whose shim was killed while n
   expect(simulation.session('s1')?.lastWord).toEqual({ ok: true, text: 'all of it' })
 })
 
-test('the rest of a torn line that a terminal is still to give, after the death of its program, belongs to that line', async () => {
+test('the transcript joins a torn line with its rest that the terminal gives after the death of the program', async () => {
   const simulation = new Simulation({ talker: { run: () => [{ say: 'I begin\ndone: all' }] } })
   const give = (): boolean => {
     const attempt = simulation.machine.attempt(FIRST)

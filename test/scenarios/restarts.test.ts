@@ -47,7 +47,7 @@ test('one transaction records a crash and an immediate restart', async () => {
 })
 
 test.each([true, false])(
-  'one commit lies between a death and the next launch, where it is seen (%s) that nothing is left',
+  'the engine restarts with a single record, and sweeps later, only if control groups show that no process is left: %s',
   async hasGroups => {
     const restart = { on: 'crash', limit: 3, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
     const program: ScriptedProgram = {
@@ -78,7 +78,7 @@ test('an agent that exits with 0 without a word about its turn is not done', asy
   expect(simulation.machine.starts).toEqual(['s1.1', 's1.2'])
 })
 
-test('an agent that says it failed has failed, and is not started again', async () => {
+test('a session ends as failed if its agent says that it failed', async () => {
   const { stage: simulation } = await startSession({ run: () => [{ say: 'failed: no such file\n' }] })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({
@@ -259,7 +259,7 @@ test.each([
   { when: 'while the session rests', restart: { firstDelay: 60_000 }, until: 'resting' },
   { when: 'when the session has ended', restart: { limit: 0 }, until: 'ended' },
 ] as const)(
-  'a bell that is rung when everything was seen already, $when, does not stay',
+  'the engine removes a notification of an exit that it has seen already, $when',
   async ({ restart, until }) => {
     const { stage: simulation, engine } = await startSession(
       {

@@ -70,7 +70,7 @@ test('the slow round records the lengths of the logs, so that a reader can start
   expect(simulation.machine.sessions.get('s1')?.times).toEqual([{ at: simulation.clock.now(), size: 6 }])
 })
 
-test('a session that ends while panes are given back is not given one that nobody closes', async () => {
+test('a repair of panes gives no pane to a session that ends meanwhile', async () => {
   const simulation = new Simulation({ talker: { run: () => [{ wait: 100 }, { say: 'done: it\n' }] } })
   const isAtWork = (): boolean => simulation.session('s1') !== undefined
   const { engine } = simulation.supervisor(

@@ -29,7 +29,7 @@ test('the issue sync records the ready issues at the start and after each change
   expect(simulation.beads.synced).toBeGreaterThan(1)
 })
 
-test('a plan that changes without anything new in the tracker does not have it saved again', async () => {
+test('the issue sync does not save the tracker again if only the plan changes', async () => {
   const simulation = openBeadsSimulation({
     run: () => [{ say: 'plan: 1 open a\n' }, { wait: 10 }, { say: 'plan: 1 doing a\n' }, { wait: MINUTE }, { exit: 0 }],
   })
@@ -98,7 +98,7 @@ test('two sessions of one project do not use its tracker at the same time', asyn
   expect(simulation.beads.closed).toHaveLength(1)
 })
 
-test('a fresh thread is told what was planned, what of it is done, and where the project keeps the rest', async () => {
+test('the digest for a fresh thread names open tasks, finished tasks and the tracker of the project', async () => {
   const simulation = new Simulation({
     scribe: {
       run: ({ start }) => [

@@ -3,7 +3,7 @@ import { startSession } from './start-session.ts'
 
 const HOSTILE = ['', '-rf', '--resume=x', '../../etc/passwd', 'a/b', 'a..b', '..', 'a b', 'a\u0007b', 'x'.repeat(201)]
 
-test.each(HOSTILE)('an agent that calls its thread %j is not believed, and the work continues', async id => {
+test.each(HOSTILE)('the engine rejects the hostile thread id %j, and the work continues', async id => {
   const { stage: simulation } = await startSession({
     run: () => [{ say: `thread: t-1\nthread: ${id}\n` }, { wait: 1_000 }, { say: `thread: ${id}\ndone: all of it\n` }],
   })

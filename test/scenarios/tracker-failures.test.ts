@@ -33,7 +33,7 @@ test('the issue sync gives up a tracker that hangs after ten seconds each time',
   ])
 })
 
-test('what a tracker could not be told while it failed is told when it works again, long after the end', async () => {
+test('the issue sync closes an issue when a failed tracker works again, long after the end of the session', async () => {
   const simulation = openBeadsSimulation({ run: () => [{ say: 'plan: 1 done bd-1\ndone: it\n' }] })
   let isDown = true
   simulation.beads.obstacle = () => {

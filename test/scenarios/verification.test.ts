@@ -19,7 +19,7 @@ async function endOf(shown: InspectedWork, wishes: Parameters<typeof startSessio
   return phase?.name === 'ended' ? { outcome: phase.outcome, reason: phase.reason, trouble: phase.trouble } : undefined
 }
 
-test('a command that is to be proven is done when git shows its work, which is told', async () => {
+test('a verified command is done if git shows its work, and the reason names that work', async () => {
   expect(await endOf(WORK)).toEqual({
     outcome: 'done',
     reason: 'exit code 0, 2 commits, 3 files, 1 of them not committed',
@@ -35,7 +35,7 @@ test('a verified command that exits with 0 without work has failed', async () =>
   })
 })
 
-test('what its output says counts, and so does a check', async () => {
+test('a failure in the output or a failed check refutes a verified command', async () => {
   const complaint = await endOf({ ...WORK, failures: ['error: task 2'] })
   expect(complaint?.reason).toContain('but its output reports a failure: error: task 2; 2 commits')
   const checked = { kind: 'failed', line: 'npm test', how: 'npm test: exit code 1 after 2 s' } as const
@@ -50,7 +50,7 @@ test('what its output says counts, and so does a check', async () => {
   })
 })
 
-test('what failed anyway, or asks for no proof, is not looked at', async () => {
+test('the supervisor verifies neither a failed command nor one that asks for no proof', async () => {
   const failing = { run: () => [{ say: 'no\n' }, { exit: 3 }] }
   expect(await endOf(WORK, VERIFIED, failing)).toMatchObject({ outcome: 'failed', reason: 'exit code 3' })
   expect(await endOf(NO_WORK, { agent: 'mute' })).toMatchObject({ outcome: 'done', reason: 'exit code 0' })

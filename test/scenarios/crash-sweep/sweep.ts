@@ -36,7 +36,7 @@ export function sweep(names: readonly string[]): void {
   describe.each(names)('a supervisor that loses its power in the story %s', name => {
     const scenario = SCENARIOS[name] as Scenario
 
-    test('before or after any call to the outside is followed by one that ends the story the same', async () => {
+    test('before or after any call to the outside has a successor that brings the story to the same end', async () => {
       const { result: ending, calls, maxRepetitions } = await runScenario(scenario)
       expect(maxRepetitions).toBeLessThanOrEqual(1)
       const moments = (calls[0]?.length ?? 0) * 2
@@ -51,7 +51,7 @@ export function sweep(names: readonly string[]): void {
       expect(await runScenario(scenario, [moments + 1])).toMatchObject({ crashes: 0, result: ending })
     })
 
-    test('again and again still leads to the same end', async () => {
+    test('again and again has successors that bring the story to the same end', async () => {
       const { result: ending } = await runScenario(scenario)
       const crashes = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 2, maxLength: 12 })
       await fc.assert(
@@ -62,7 +62,7 @@ export function sweep(names: readonly string[]): void {
       )
     })
 
-    test('and is missed for a while does not stop the work, and nothing it said meanwhile is lost', async () => {
+    test('and gets a late successor does not stop the work and loses no output', async () => {
       const { result: ending, calls } = await runScenario(scenario)
       const stride = testSize(9, 1)
       for (let moment = 1; moment <= (calls[0]?.length ?? 0) * 2; moment += stride) {
@@ -73,7 +73,7 @@ export function sweep(names: readonly string[]): void {
   })
 }
 
-/** What does not depend on when it happened. */
+/** Returns the parts of the result that do not depend on the time. */
 function essence(ending: ScenarioResult): unknown {
   const { session, transcript, starts, alive, pending, letters, panes, records, notices, heard, ran } = ending
   const said = transcript.split('\n').filter(line => !line.startsWith('──'))
