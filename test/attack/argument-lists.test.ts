@@ -54,7 +54,7 @@ it('oneshot shows words of a prompt in no argument list, at start, attach and re
   skip,
 }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
-  // Of this test alone: others may run on this machine.
+  // The word belongs to this test alone, because other tests may run on this machine.
   const word = `zanzibar${randomHex(4)}`
   const seen = await poll(word)
   const begin = async (prompt: string, ...flags: string[]): Promise<SessionView> => {

@@ -387,7 +387,7 @@ test.each(['include', 'includeIf "gitdir:/"', 'diff', 'fetch "fsck"'])(
       await savedCheckpoint(bench.checkpoints().save(bench.checkpointTarget(repo), makeCheckpointRequest(), NEVER))
       return
     }
-    // Somebody who says nothing of interest to the first who asks.
+    // The feeder writes a harmless section to the first reader of the pipe.
     const feeder = spawn('sh', ['-c', `trap '' PIPE; while :; do echo '[a]' > ${pipe}; done`], {
       stdio: 'ignore',
       detached: true,

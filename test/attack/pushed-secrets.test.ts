@@ -44,7 +44,7 @@ test('a pushed checkpoint leaves out untracked files that look like secrets, and
   expect(pushed.leftOut).toContain('.env looks like a secret, and checkpoints are pushed')
   expect(fixture.git(repo, 'show', `${pushed.commit}:tracked.pem`)).toBe('changed\n')
 
-  // What its user has committed is no longer a matter of checkpoints.
+  // A checkpoint does not withhold a file that its user has committed.
   fixture.git(repo, 'add', 'deploy.key')
   fixture.git(repo, 'commit', '--quiet', '--message', 'on purpose')
   const committed = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))

@@ -18,7 +18,7 @@ describe.each(['headless', 'tty'] as const)('the sweep of a %s program', mode =>
   })
   afterEach(() => fixture.close())
 
-  /** Without a parent, a process session, an environment or a name that would lead back to it. */
+  /** Starts a process without a parent, a process session, an environment or a name that would lead back to the program. */
   const HIDE = `env -i /bin/sh -c 'setsid /bin/sh -c "echo \\$\\$ >hidden.draft; mv hidden.draft hidden; exec sleep 1000" </dev/null >/dev/null 2>&1 &'`
 
   test('ends every process of it, even one that has cut every tie to it', async ({ skip }) => {

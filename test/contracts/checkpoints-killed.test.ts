@@ -68,19 +68,19 @@ async function expectSound(
 }
 
 const WAYS: Readonly<Record<string, (saver: Saver, root: string) => void>> = {
-  'the saver alone, whose git goes on': saver => saver.child.kill('SIGKILL'),
-  'the saver and its git': (saver, root) => {
+  'of the saver alone, while its git continues': saver => saver.child.kill('SIGKILL'),
+  'of the saver and its git': (saver, root) => {
     saver.child.kill('SIGKILL')
     for (const pid of gitsIn(root)) kill(pid)
   },
-  'its git, and then the saver': (saver, root) => {
+  'of its git and then the saver': (saver, root) => {
     for (const pid of gitsIn(root)) kill(pid)
     saver.child.kill('SIGKILL')
   },
 }
 
 test.each(Object.entries(WAYS))(
-  'the old or the new checkpoint is there after a kill at any moment, %s',
+  'the old or the new checkpoint exists after a kill at any moment %s',
   async (_, end) => {
     const fixture = openGitFixture()
     const repo = begin(fixture)

@@ -49,7 +49,7 @@ class Viewer {
     this.#tmux('send-keys', 'Enter')
   }
 
-  /** What programs have put into this terminal's clipboard. */
+  /** Returns the text that programs have put into this terminal's clipboard. */
   clipboard(): string {
     return this.#tmux('list-buffers')
   }

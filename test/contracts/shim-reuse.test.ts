@@ -58,7 +58,7 @@ async function staysAlive(spec: LaunchSpec): Promise<void> {
   expect(fixture.work.attemptState(spec)).toMatchObject({ process: 'alive', shim: 'alive', refusal: null })
 }
 
-/** The first time it dies, and then it stays. */
+/** A program that dies at its first start and stays alive at its second. */
 const TWICE = 'if [ -e once ]; then echo ready; exec sleep 1000; fi; : >once; kill -KILL $$'
 
 describe('the shim of an attempt that has ended', () => {
