@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DaemonView, SessionView } from '../api/contract/responses.ts'
-import { selfArgv } from '../os/installation.ts'
+import { selfArgv } from '../os/installed-files.ts'
 import { type Home, homeAt } from '../state/home.ts'
 import { run } from '../os/run.ts'
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import { packageRoot } from './installation.ts'
+import { packageRoot } from './installed-files.ts'
 
 export type Database = DatabaseSyncInstance
 

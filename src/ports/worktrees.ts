@@ -1,4 +1,4 @@
-import type { FileChange, DetailedEvidence, Snapshot } from '../core/loop/evidence.ts'
+import type { FileChange, DetailedEvidence, Snapshot } from '../core/loop/work-evidence.ts'
 import type { ReadBefore } from '../core/tampering/check-definition.ts'
 import type { EditedFile } from '../core/tampering/test-file.ts'
 import type { Instant } from '../lib/time.ts'

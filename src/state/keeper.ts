@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import { quoteShellWord } from '../lib/text/shell-words.ts'
-import { installedFile, selfArgv } from '../os/installation.ts'
+import { installedFile, selfArgv } from '../os/installed-files.ts'
 import { replaceIfChanged } from '../os/files/file-io.ts'
 import type { Home } from './home.ts'
 import { writePid } from './pid-file.ts'

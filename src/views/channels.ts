@@ -1,4 +1,4 @@
-import { describeChannel } from '../api/config/channel-address.ts'
+import { describeChannel } from '../api/config/resolve-channel-address.ts'
 import type { ChannelEntry } from '../api/config/channels.ts'
 import type { ChannelView } from '../api/contract/responses.ts'
 import { type Instant, formatIso } from '../lib/time.ts'

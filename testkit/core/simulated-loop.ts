@@ -1,7 +1,7 @@
 import type { LoopEffect } from '../../src/core/loop/effects.ts'
 import { effectsOf, loopDueAt } from '../../src/core/loop/effects.ts'
 import { decideLoop } from '../../src/core/loop/decide.ts'
-import type { WorkEvidence } from '../../src/core/loop/evidence.ts'
+import type { WorkEvidence } from '../../src/core/loop/work-evidence.ts'
 import { type LostWork, workSpan } from '../../src/core/loop/lost-work.ts'
 import type { ListItem, TaskList } from '../../src/core/loop/list/task-list.ts'
 import { createLoop, type Loop } from '../../src/core/loop/loop.ts'

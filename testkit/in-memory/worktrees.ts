@@ -1,5 +1,5 @@
-import type { ChangedFile, DetailedEvidence, FileChange, Snapshot } from '../../src/core/loop/evidence.ts'
-import { evidenceOf } from '../../src/core/loop/evidence.ts'
+import type { ChangedFile, DetailedEvidence, FileChange, Snapshot } from '../../src/core/loop/work-evidence.ts'
+import { evidenceOf } from '../../src/core/loop/work-evidence.ts'
 import { invariant, Trouble } from '../../src/lib/errors.ts'
 import type {
   EvidenceOptions,

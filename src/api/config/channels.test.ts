@@ -5,7 +5,7 @@ import { parse } from 'smol-toml'
 import { expect, test } from 'vitest'
 import { NOTICE_KINDS } from '../../core/notify/notice.ts'
 import { HIDDEN } from '../../lib/secret.ts'
-import { resolveChannelAddress, describeChannel } from './channel-address.ts'
+import { resolveChannelAddress, describeChannel } from './resolve-channel-address.ts'
 import { readChannels } from './channels.ts'
 
 const channelsIn = (toml: string) => readChannels(parse(toml)['notify'], 'config.toml')

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { describeChannel } from '../../api/config/channel-address.ts'
+import { describeChannel } from '../../api/config/resolve-channel-address.ts'
 import { type ChannelEntry, loadChannels } from '../../api/config/channels.ts'
 import { locateFiles } from '../../api/config/files.ts'
 import { isKeyName, KEY_NAMES, KEYS, type KeyName, showValue } from '../../api/config/keys.ts'

@@ -11,7 +11,7 @@ import type { Output } from '../terminal/output.ts'
 import { relativeTime } from '../terminal/format.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { readLastLines } from '../daemon/read-last-lines.ts'
+import { readLastLines } from '../terminal/read-last-lines.ts'
 import { choiceType } from '../args/value-types.ts'
 
 const DAEMON_ACTIONS = ['start', 'stop', 'status', 'restart', 'log'] as const

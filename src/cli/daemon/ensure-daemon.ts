@@ -8,7 +8,7 @@ import type { Duration } from '../../lib/time.ts'
 import { type Home, homeExists, openHome } from '../../state/home.ts'
 import { assertFreeSpace } from '../../state/disk-reserve.ts'
 import type { CommandContext } from '../context.ts'
-import { readLastLines } from './read-last-lines.ts'
+import { readLastLines } from '../terminal/read-last-lines.ts'
 
 /**
  * The time in which a daemon must listen: it needs a fraction of a second, and more when it has to replace a stuck one.

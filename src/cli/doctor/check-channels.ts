@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { resolveChannelAddress } from '../../api/config/channel-address.ts'
+import { resolveChannelAddress } from '../../api/config/resolve-channel-address.ts'
 import { CHANNEL_TYPES } from '../../api/config/channels.ts'
 import { type ChannelEntry, loadChannels } from '../../api/config/channels.ts'
 import { locateFiles } from '../../api/config/files.ts'

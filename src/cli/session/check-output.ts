@@ -6,7 +6,7 @@ import { renderTerminalText } from '../../lib/text/terminal-text.ts'
 import { readEnvironment } from '../../views/final-output.ts'
 import { sessionFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
-import { readLastLines } from '../daemon/read-last-lines.ts'
+import { readLastLines } from '../terminal/read-last-lines.ts'
 
 /** The end is the most informative part; the file contains the rest. */
 const SHOWN_LINES = 10

@@ -6,7 +6,7 @@ import { type EffectFate, runLoop, SimulatedLoop, type WorkerBehavior } from '..
 import { newTask, newIteration } from './update.ts'
 import { loopOutcome } from './outcome.ts'
 import { decideLoop } from './decide.ts'
-import { evidenceOf } from './evidence.ts'
+import { evidenceOf } from './work-evidence.ts'
 import type { ListItem } from './list/task-list.ts'
 import { describeFewerTests, onCheckTried, updateBaseline } from './baseline-check.ts'
 import { createLoop, type Loop, taskProof } from './loop.ts'

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/time.ts'
 import { chooseNextTask, hasStartableTask } from './schedule.ts'
-import { hasWork } from './evidence.ts'
+import { hasWork } from './work-evidence.ts'
 import { isCheckDue } from './baseline-check.ts'
 import type { ItemMark } from './list/task-list.ts'
 import type { Loop, LoopTask, WorkerRole } from './loop.ts'

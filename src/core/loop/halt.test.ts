@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { makeLoopSpec } from '../../../testkit/core/loop-fixtures.ts'
 import { newTask, newIteration } from './update.ts'
 import { decideLoop } from './decide.ts'
-import { evidenceOf } from './evidence.ts'
+import { evidenceOf } from './work-evidence.ts'
 import { createLoop, type Loop } from './loop.ts'
 
 const since = { head: null, tree: 't' }

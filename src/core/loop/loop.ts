@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/time.ts'
 import type { Usage } from '../session/usage.ts'
-import type { WorkEvidence, FileChange, Snapshot } from './evidence.ts'
+import type { WorkEvidence, FileChange, Snapshot } from './work-evidence.ts'
 import type { ListItem, ItemMark } from './list/task-list.ts'
 import type { LoopSpec } from './spec.ts'
 

@@ -1,6 +1,6 @@
 import { displayPath } from '../../lib/text/raw-path.ts'
 import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from './update.ts'
-import type { FileChange, Snapshot, WorkEvidence } from './evidence.ts'
+import type { FileChange, Snapshot, WorkEvidence } from './work-evidence.ts'
 import type { TaskFailure, Loop, LoopTask, PreviousCompletion } from './loop.ts'
 import {
   canBeListed,

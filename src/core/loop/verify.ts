@@ -1,5 +1,5 @@
 import type { DiffStat } from '../checkpoint/checkpoint.ts'
-import { type WorkEvidence, hasWork } from './evidence.ts'
+import { type WorkEvidence, hasWork } from './work-evidence.ts'
 import type { TaskFailure, TaskProof } from './loop.ts'
 import type { CheckRun, WorkerExit } from './signals.ts'
 

@@ -1,4 +1,4 @@
-import type { WorkEvidence } from '../loop/evidence.ts'
+import type { WorkEvidence } from '../loop/work-evidence.ts'
 import type { Outcome } from '../session/session.ts'
 
 /** The work of a session, as git shows it. */

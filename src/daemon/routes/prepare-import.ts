@@ -22,7 +22,7 @@ import type { Agent, ThreadRecord } from '../../ports/agent.ts'
 import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
 import { renameRecord, createRunRequest } from './import-request.ts'
 import { refuseOnFailure } from './checkpoints.ts'
-import { choosePlacement, restoreOrForget, type Placement } from './import-files.ts'
+import { choosePlacement, restoreOrForget, type Placement } from './restore-imported-worktree.ts'
 
 /** A session of which only the checkpoints exist here, prepared for its continuation. */
 export interface PreparedImport {

@@ -1,4 +1,4 @@
-import { evidenceOf, type WorkEvidence, type FileChange, type DetailedEvidence } from '../../core/loop/evidence.ts'
+import { evidenceOf, type WorkEvidence, type FileChange, type DetailedEvidence } from '../../core/loop/work-evidence.ts'
 import type { Loop, LoopTask, PreviousCompletion } from '../../core/loop/loop.ts'
 import {
   type UnreachableCommits,

@@ -1,4 +1,4 @@
-import type { DetailedEvidence, FileChange } from '../../core/loop/evidence.ts'
+import type { DetailedEvidence, FileChange } from '../../core/loop/work-evidence.ts'
 import type { LoopTask } from '../../core/loop/loop.ts'
 import { type WorkSpan, formatFew } from '../../core/loop/lost-work.ts'
 import { commitPathsCommand, restorePathsCommand, shortHash } from '../../core/loop/restore-command.ts'

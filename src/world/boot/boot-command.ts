@@ -1,6 +1,6 @@
 import crypto from 'node:crypto'
 import { Refusal } from '../../lib/errors.ts'
-import { installedFile, selfArgv } from '../../os/installation.ts'
+import { installedFile, selfArgv } from '../../os/installed-files.ts'
 import { type Home, locateHome } from '../../state/home.ts'
 import { which } from '../../os/which.ts'
 

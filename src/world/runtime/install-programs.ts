@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { installedFile } from '../../os/installation.ts'
+import { installedFile } from '../../os/installed-files.ts'
 import { replaceFile, replaceIfChanged } from '../../os/files/file-io.ts'
 import type { Home } from '../../state/home.ts'
 

@@ -1,6 +1,6 @@
 import { reviewListAfterWorker } from '../list/sync.ts'
 import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from '../update.ts'
-import { hasWork } from '../evidence.ts'
+import { hasWork } from '../work-evidence.ts'
 import { describeFewerTests, isFailingSinceStart, updateBaseline } from '../baseline-check.ts'
 import type { TaskList } from '../list/task-list.ts'
 import type { TaskFailure, Loop, LoopTask, TaskState } from '../loop.ts'

@@ -1,7 +1,7 @@
 import type { Head, RepositoryState, ReturnResult, UserRefs } from '../../../ports/worktrees.ts'
 import { type RepositoryContext, readHead } from '../repository-context.ts'
 import path from 'node:path'
-import type { Snapshot } from '../../../core/loop/evidence.ts'
+import type { Snapshot } from '../../../core/loop/work-evidence.ts'
 import { readPart, readRegularFile } from '../../../os/files/file-io.ts'
 import { GitError } from '../git-error.ts'
 import { wasPointed } from './checkout-state.ts'

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { FileChange, DetailedEvidence, Snapshot } from '../../../core/loop/evidence.ts'
+import type { FileChange, DetailedEvidence, Snapshot } from '../../../core/loop/work-evidence.ts'
 import type { Duration } from '../../../lib/time.ts'
 import { displayPath, splitRawPaths } from '../../../lib/text/raw-path.ts'
 import type {

@@ -1,4 +1,4 @@
-import type { FileChange } from '../../../core/loop/evidence.ts'
+import type { FileChange } from '../../../core/loop/work-evidence.ts'
 import { type RawPath, rawPath, rawPathBytes } from '../../../lib/text/raw-path.ts'
 import { NO_INDEX } from '../git.ts'
 import type { RepositoryContext } from '../repository-context.ts'

@@ -1,5 +1,5 @@
 import type { DiffStat } from '../../../../core/checkpoint/checkpoint.ts'
-import type { FileChange } from '../../../../core/loop/evidence.ts'
+import type { FileChange } from '../../../../core/loop/work-evidence.ts'
 import { type RawPath, rawPath } from '../../../../lib/text/raw-path.ts'
 import { type Git, NO_INDEX } from '../../git.ts'
 

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import type { ChangedFile } from '../../../../core/loop/evidence.ts'
+import type { ChangedFile } from '../../../../core/loop/work-evidence.ts'
 import { joinBelow } from '../../../../lib/text/raw-path.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 

@@ -1,5 +1,10 @@
 import path from 'node:path'
-import { type ChangedFile, evidenceOf, type DetailedEvidence, type Snapshot } from '../../../../core/loop/evidence.ts'
+import {
+  type ChangedFile,
+  evidenceOf,
+  type DetailedEvidence,
+  type Snapshot,
+} from '../../../../core/loop/work-evidence.ts'
 import { type RawPath, rawPath, displayPath } from '../../../../lib/text/raw-path.ts'
 import type { Instant } from '../../../../lib/time.ts'
 import type { WorkerTrace } from '../../../../ports/worktrees.ts'

@@ -15,7 +15,7 @@ const STALE_LOCK_AGE = 5_000
 const POLL_INTERVAL = 50
 
 /**
- * * Undoes a killed call's changes to the user's files, all of which equalled HEAD before. If a file is no part of the
+ * Undoes a killed call's changes to the user's files, all of which equalled HEAD before. If a file is no part of the
  * target's version, the user has changed it since: then it refuses, and changes nothing.
  */
 export async function undoLanding(context: RepositoryContext, doing: string): Promise<void> {

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { LoopEffect } from '../../core/loop/effects.ts'
 import { findTask } from '../../core/loop/update.ts'
-import { type ChangedFile, type DetailedEvidence, type WorkEvidence, hasWork } from '../../core/loop/evidence.ts'
+import { type ChangedFile, type DetailedEvidence, type WorkEvidence, hasWork } from '../../core/loop/work-evidence.ts'
 import type { LoopTask, TaskCheckout } from '../../core/loop/loop.ts'
 import type { LostWork } from '../../core/loop/lost-work.ts'
 import { invariant } from '../../lib/errors.ts'
