@@ -4,11 +4,17 @@ import { Fleet } from './product/fleet.ts'
 import { BenchHome } from './product/bench-home.ts'
 import type { ProductClone } from './product/clone.ts'
 
+/** `quick`: few samples. `guard`: enough samples to notice a figure that became a fifth worse. */
+export type Effort = 'full' | 'quick' | 'guard'
+
+/** The guard takes this share of the samples of a full run. */
+const GUARD_SHARE = 0.5
+
 /** State that the figures share. It opens each part at its first use and closes all at the end. */
 export class BenchContext {
   readonly clone: ProductClone
   readonly peers: Peers
-  readonly isQuick: boolean
+  readonly effort: Effort
   readonly say: (sentence: string) => void
   /** Lost bytes, lost sessions and leftover processes. These fail the run; a slow figure does not. */
   readonly broken: string[] = []
@@ -17,16 +23,22 @@ export class BenchContext {
   readonly #closers: (() => Promise<void>)[] = []
   readonly #opened = new Map<string, Promise<unknown>>()
 
-  constructor(given: { stage: ProductClone; peers: Peers; isQuick: boolean; say: (sentence: string) => void }) {
+  constructor(given: { stage: ProductClone; peers: Peers; effort: Effort; say: (sentence: string) => void }) {
     this.clone = given.stage
     this.peers = given.peers
-    this.isQuick = given.isQuick
+    this.effort = given.effort
     this.say = given.say
   }
 
-  /** Returns the number of rounds for a full run or for a quick one. */
+  /** True if figures leave out the large cases, which take minutes. */
+  get isQuick(): boolean {
+    return this.effort !== 'full'
+  }
+
+  /** Returns the number of rounds for the effort of this run. */
   rounds(full: number, quick: number): number {
-    return this.isQuick ? quick : full
+    if (this.effort === 'guard') return Math.max(quick, Math.ceil(full * GUARD_SHARE))
+    return this.effort === 'quick' ? quick : full
   }
 
   home(name: string): Promise<BenchHome> {

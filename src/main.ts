@@ -6,7 +6,7 @@ export async function runOneshot(argv: readonly string[], host: CliHost): Promis
   return runCli(argv, host, {
     runDirect: async request => (await import('./daemon/run-unsupervised.ts')).runUnsupervised(request),
     preflight: async request => (await import('./loop/inspect-project.ts')).preflight(request),
-    landLoop: async (home, id, how) => (await import('./loop/land-command.ts')).landLoop(home, id, how),
+    landLoop: async (home, id, how) => (await import('./loop/land-loop.ts')).landLoop(home, id, how),
     retryTask: async (home, id, task, options) =>
       (await import('./loop/retry-task.ts')).retryTask(home, id, task, options),
     demo: async options => (await import('./demo/demo.ts')).demo(options),

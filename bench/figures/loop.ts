@@ -9,7 +9,10 @@ import type { BenchContext } from '../context.ts'
 const WORKERS = 4
 const PATIENCE = 600_000
 const WORKER = { ...makeLoopSpec().worker, agent: 'codex' }
-const FASTER: Aim = { of: 'ratio', is: 'at least', limit: 3.6 }
+const FASTER: Aim = { of: 'ratio', is: 'at least', limit: 3.8 }
+/** Of short tasks, starts and merges are a larger part. */
+const FASTER_SHORT: Aim = { of: 'ratio', is: 'at least', limit: 3.2 }
+const OVERHEAD: Aim = { of: 'ours', is: 'at most', limit: 150 }
 
 /** An agent that sleeps for a given time, writes a file, and ends its turn as codex does. */
 const AGENT = `#!/bin/sh
@@ -34,20 +37,26 @@ export async function loop(context: BenchContext): Promise<Row[]> {
   const short = context.rounds(20, 5)
   const bare = await track.bare(short)
   const alone = await track.loop(short, 0, null)
-  const [tasks, nap] = context.isQuick ? [8, 2] : [24, 5]
-  const [inTurn, together] = [await track.loop(tasks, nap, null), await track.loop(tasks, nap, WORKERS)]
   return [
     {
       figure: 'a loop, an iteration beyond its agent',
       ours: { value: (alone - bare) / short, unit: 'ms', more: `n ${short}` },
+      aim: OVERHEAD,
     },
-    {
-      figure: `${tasks} tasks of ${nap} s, one after the other`,
-      ours: { value: inTurn, unit: 'ms' },
-      beside: { name: `${WORKERS} at a time, merged`, theirs: { value: together, unit: 'ms' } },
-      aim: FASTER,
-    },
+    await parallel(track, { tasks: context.rounds(24, 8), nap: 2, aim: FASTER_SHORT }),
+    ...(context.isQuick ? [] : [await parallel(track, { tasks: 24, nap: 5, aim: FASTER })]),
   ]
+}
+
+async function parallel(track: Track, { tasks, nap, aim }: { tasks: number; nap: number; aim: Aim }): Promise<Row> {
+  const inTurn = await track.loop(tasks, nap, null)
+  const together = await track.loop(tasks, nap, WORKERS)
+  return {
+    figure: `${tasks} tasks of ${nap} s, one after the other`,
+    ours: { value: inTurn, unit: 'ms' },
+    beside: { name: `${WORKERS} at a time, merged`, theirs: { value: together, unit: 'ms' } },
+    aim,
+  }
 }
 
 /** Runs each loop in a fresh repository. */

@@ -37,6 +37,7 @@ export async function recovery(context: BenchContext): Promise<Row[]> {
       figure: `supervisor killed → it answers for ${SESSIONS} sessions`,
       ours: milliseconds(statsOf(answering)),
       beside: { name: 'pm2 killed → pm2 resurrect', theirs },
+      aim: { of: 'ours', is: 'at most', limit: 150 },
     },
     {
       figure: '… and notices the next death',

@@ -31,7 +31,7 @@ export async function restart(context: BenchContext): Promise<Row[]> {
     }
   }
   const of = (name: string): Stats => statsOf(samples.get(name) ?? [])
-  return [...rows(of, restarters), ...(await supervisorKill(context))]
+  return [...rows(of, restarters), ...(context.effort === 'guard' ? [] : await supervisorKill(context))]
 }
 
 /** Starts each round with another contender, because each leaves warm caches to the next. */

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import type { Session } from '../../src/core/session/session.ts'
+import type { Session } from '../../src/core/session/session-state.ts'
 import type { SessionFolder } from '../../src/state/session-folder.ts'
 
 const PATIENCE = 120_000

@@ -5,11 +5,15 @@ import type { RunRequest } from '../../src/api/contract/run-request.ts'
 import type { DaemonView, SessionView } from '../../src/api/contract/responses.ts'
 import { type Home, homeAt } from '../../src/state/home.ts'
 import { run } from '../../src/os/run.ts'
+import { findEnded, findLive } from '../../src/views/session-search.ts'
 import { processesWith } from '../measure/proc.ts'
 import type { Command } from '../measure/time-command.ts'
 import { waitUntil } from '../measure/wait-until.ts'
 import { callApi } from './api.ts'
 import type { ProductClone } from './clone.ts'
+
+/** No figure makes more sessions in one home. */
+const MAX_SESSIONS = 100_000
 
 /** A separate home for the built product, used by command line and by API. */
 export class BenchHome {
@@ -63,8 +67,9 @@ export class BenchHome {
     return callApi(this.home.daemonSocket, { method: 'GET', path: '/v1/daemon' })
   }
 
-  sessions(): Promise<SessionView[]> {
-    return callApi(this.home.daemonSocket, { method: 'GET', path: '/v1/sessions' })
+  /** Reads the sessions from disk, as `list` does. */
+  async sessions(): Promise<SessionView[]> {
+    return [...findLive(this.home), ...findEnded(this.home, {}, { limit: MAX_SESSIONS })]
   }
 
   ended(id: string, patience = 30_000): Promise<SessionView> {

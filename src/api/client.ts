@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import { Refusal } from '../lib/errors.ts'
+import { anything, parseJson } from '../lib/codec.ts'
 import type { Duration } from '../lib/time.ts'
 import { hasCode, errorMessage } from '../lib/errors.ts'
 import { refusal } from './contract/problems.ts'
@@ -129,7 +130,7 @@ async function callApi<T>(socket: string, { method, path, body, timeout, attempt
   // Uses no http agent: on Node 20 the first call of an agent compiles a regular expression for IPv6, which takes 7 ms.
   const createConnection = (): Socket => process.getBuiltinModule('node:net').connect(socket)
   const { status, text } = await sendRequest({ createConnection, method, path, headers }, body, timeout)
-  const answer = parseJson(text)
+  const answer = parseAnswer(text)
   if (status < 400) return answer as T
   throw (
     parseRefusal(answer) ?? refusal('world-failed', `the supervisor answered ${method} ${path} with status ${status}`)
@@ -178,9 +179,9 @@ function toUnreachable(cause: Error): Refusal {
   return refusal('daemon-unreachable', `the supervisor cannot be reached: ${why}`, 'see oneshot list, then try again')
 }
 
-function parseJson(text: string): unknown {
+function parseAnswer(text: string): unknown {
   try {
-    return text === '' ? {} : JSON.parse(text)
+    return text === '' ? {} : parseJson(text, anything)
   } catch {
     throw refusal('daemon-unreachable', 'the supervisor’s answer is not JSON', 'oneshot daemon restart')
   }

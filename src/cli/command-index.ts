@@ -116,7 +116,7 @@ export const COMMAND_INDEX: readonly CommandEntry[] = [
     name: 'list',
     aliases: ['ls', 'ps'],
     group: 'Look',
-    summary: 'list all sessions, live ones first',
+    summary: 'list the live sessions, and those that ended last',
     load: async () => (await import('./commands/list.ts')).command,
   },
   {

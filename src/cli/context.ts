@@ -4,8 +4,8 @@ import type { Home } from '../state/home.ts'
 import type { CliHost } from './host.ts'
 import type { CommandDefinition, CommandHeader } from './args/command.ts'
 import type { ParsedArgs } from './args/parsed-args.ts'
-import type { Screen } from './terminal/screen.ts'
-import type { LandedView, PreflightView, RetriedView } from '../api/contract/loop.ts'
+import type { Screen } from './terminal/command-streams.ts'
+import type { LandedView, PreflightView, RetriedView } from '../api/contract/loop-view.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
 
 /** The dependencies of a command. */

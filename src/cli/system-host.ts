@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { hasCode, errorMessage } from '../lib/errors.ts'
+import { errorMessage, isDiskFull } from '../lib/errors.ts'
 import type { CliHost, InputSource, OutputTarget } from './host.ts'
 import { isTerminal, ttyPath } from './terminal/tty.ts'
 
@@ -54,7 +54,7 @@ function systemOutput(descriptor: 1 | 2): OutputTarget {
  * failure.
  */
 function reportWriteError(cause: unknown): void {
-  const why = hasCode(cause, 'ENOSPC') ? 'no space left on the device' : errorMessage(cause)
+  const why = isDiskFull(cause) ? 'no space left on the device' : errorMessage(cause)
   try {
     fs.writeSync(2, `error: cannot write the output: ${why}\n`)
   } catch {

@@ -1,26 +1,20 @@
 import http from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DaemonView } from '../api/contract/responses.ts'
 import { refusal } from '../api/contract/problems.ts'
+import { count, object, string, tryParseJson } from '../lib/codec.ts'
 import type { Duration } from '../lib/time.ts'
 import type { Home } from '../state/home.ts'
 import { readPid, writePid } from '../state/pid-file.ts'
 import { isSuspended } from '../os/process/processes.ts'
 import { SupervisorLock } from '../world/store/supervisor-lock.ts'
-import { HolderWatch, progressFile } from './holder-watch.ts'
-
-/**
- * Milliseconds. A holder that is not suspended may be starting or busy. A newcomer replaces it when it shows no
- * progress for this long.
- */
-const SEIZE_AFTER: Duration = 15_000
+import { HolderWatch, progressFile } from './lock-holder-watch.ts'
 
 /**
  * Acquires the supervisor lock, or refuses with a message that names the holder. The kernel releases the lock of a dead
  * holder, so its successor acquires it at once. A live holder without progress loses its rights through the epoch. Only
  * one newcomer waits for that and the others exit, so that a slow supervisor is replaced once and not by each of them.
  */
-export async function acquireLock(home: Home, patience = SEIZE_AFTER): Promise<SupervisorLock> {
+export async function acquireLock(home: Home, patience: Duration): Promise<SupervisorLock> {
   let turn: SupervisorLock | undefined
   try {
     const holder = new HolderWatch(home, patience)
@@ -79,25 +73,22 @@ async function refuseIfAnswered(home: Home): Promise<void> {
   )
 }
 
-function queryHolder(home: Home): Promise<DaemonView | undefined> {
+/** The part of a supervisor's answer that the refusal names. */
+const holderAnswer = object({ pid: count, epoch: count, startedAt: string })
+
+type Holder = ReturnType<typeof holderAnswer>
+
+function queryHolder(home: Home): Promise<Holder | undefined> {
   return new Promise(resolve => {
     const request = http.get({ socketPath: home.daemonSocket, path: '/v1/daemon', timeout: 1_000 }, response => {
       let text = ''
       response.on('data', chunk => {
         text += chunk
       })
-      response.on('end', () => resolve(parseDaemonView(text)))
+      response.on('end', () => resolve(tryParseJson(text, holderAnswer) ?? undefined))
       response.on('close', () => resolve(undefined)) // The holder died during its answer.
     })
     request.on('timeout', () => request.destroy(new Error('no answer')))
     request.on('error', () => resolve(undefined))
   })
-}
-
-function parseDaemonView(text: string): DaemonView | undefined {
-  try {
-    return JSON.parse(text) as DaemonView
-  } catch {
-    return undefined
-  }
 }

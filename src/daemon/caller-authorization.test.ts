@@ -4,10 +4,10 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import { createSession } from '../core/session/create.ts'
-import type { Phase, Session, Spec } from '../core/session/session.ts'
+import type { Phase, Session } from '../core/session/session-state.ts'
 import { NO_LIMITS } from '../core/session/usage.ts'
 import type { Store } from '../ports/store.ts'
-import { makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { makeSpec, type SpecOverrides } from '../../testkit/in-memory/simulation.ts'
 import { sessionFolder } from '../state/session-folder.ts'
 import { locateHome } from '../state/home.ts'
 import { USER_CALLER } from './caller.ts'
@@ -22,7 +22,7 @@ afterEach(() => fs.rmSync(folder, { recursive: true }))
 
 const ENDED: Phase = { name: 'ended', at: 5, outcome: 'done', reason: 'done', trouble: null }
 
-function session(spec: Partial<Spec>, more: Partial<Session> = {}): Session {
+function session(spec: SpecOverrides, more: Partial<Session> = {}): Session {
   const { agent = 'claude', ...rest } = spec
   const full = { ...makeSpec({ agent: 'talker', name: `claude-${spec.id}`, ...rest }), agent }
   return { ...createSession(full, { hasPrompt: true }).session, ...more }
@@ -36,7 +36,7 @@ const loop = session({ id: 'loop', agent: 'ralph', autonomy: 'edits' })
 
 function storeOf(...sessions: Session[]): Store {
   const byId = new Map(sessions.map(one => [one.spec.id, one]))
-  return { all: () => sessions, live: () => sessions, load: (id: string) => byId.get(id) } as unknown as Store
+  return { family: () => sessions, live: () => sessions, load: (id: string) => byId.get(id) } as unknown as Store
 }
 const store = storeOf(spy, boss, child, other, loop)
 
@@ -51,7 +51,7 @@ function may(route: string, id: string, caller: Session | null, suspect: Session
   }
 }
 
-const LOOKING = ['GET /v1/daemon', 'GET /v1/sessions', 'GET /v1/sessions/:id', 'GET /v1/sessions/:id/outlook']
+const LOOKING = ['GET /v1/daemon', 'GET /v1/sessions/:id', 'GET /v1/sessions/:id/outlook']
 /**
  * The routes that a session with less than full autonomy may use. A new route is closed to it until somebody adds it
  * here.
@@ -139,8 +139,11 @@ describe('a session started by a session with less than full autonomy', () => {
     }
     const got = limitToRights(wanted, spy, given())
     expect(got.env).toEqual({ PATH: '/usr/bin' })
-    expect(got.supervision.saving).toEqual({ ...spy.spec.saving, push: null })
-    expect([got.supervision.restart, got.supervision.patience]).toEqual([spy.spec.restart, spy.spec.patience])
+    expect(got.supervision.saving).toEqual({ ...spy.spec.supervision.saving, push: null })
+    expect([got.supervision.restart, got.supervision.patience]).toEqual([
+      spy.spec.supervision.restart,
+      spy.spec.supervision.patience,
+    ])
     expect(got).not.toHaveProperty('tty')
     expect(got).not.toHaveProperty('umask', 0)
   })
@@ -177,7 +180,7 @@ describe('limits that a session passes on to the sessions it starts', () => {
   })
   const now = Date.now()
   const limited = session(
-    { id: 'top', limits, maxTime: 3_600_000, memory: 5_000, maxOutput: 1_000 },
+    { id: 'top', supervision: { limits, maxTime: 3_600_000, memory: 5_000, maxOutput: 1_000 } },
     { spending: spent(2), clockSince: now - 1_800_000 },
   )
 
@@ -190,8 +193,8 @@ describe('limits that a session passes on to the sessions it starts', () => {
     expect(maxTime).toBeGreaterThan(1_700_000)
   })
 
-  const share = (id: string, usd: number, more: Partial<Spec> = {}): Session =>
-    session({ id, startedBy: 'top', limits: { ...NO_LIMITS, usd }, ...more })
+  const share = (id: string, usd: number, more: SpecOverrides = {}): Session =>
+    session({ id, startedBy: 'top', supervision: { limits: { ...NO_LIMITS, usd } }, ...more })
 
   it('an agent that requests no budget receives half, so that its parent can continue beside it', () => {
     const agent = { ...request, agent: 'claude', argv: [], prompt: 'eA==' }
@@ -206,8 +209,8 @@ describe('limits that a session passes on to the sessions it starts', () => {
   })
 
   it('a live child reserves its output limit, so that no child gets more than its parent has left', () => {
-    const first = session({ id: 'first', startedBy: 'top', maxOutput: 300 })
-    const below = session({ id: 'below', startedBy: 'first', maxOutput: 200 })
+    const first = session({ id: 'first', startedBy: 'top', supervision: { maxOutput: 300 } })
+    const below = session({ id: 'below', startedBy: 'first', supervision: { maxOutput: 200 } })
     const most = (maxOutput: number | null, ...others: Session[]): unknown =>
       limitToRights({ ...request, supervision: { maxTime: null, maxOutput } }, limited, given(limited, ...others))
         .supervision.maxOutput
@@ -215,7 +218,7 @@ describe('limits that a session passes on to the sessions it starts', () => {
     expect([most(60, first), most(1024 ** 3, first, below), most(null, { ...first, phase: ENDED })]).toEqual([
       60, 50, 200,
     ])
-    const rest = session({ id: 'rest', startedBy: 'top', maxOutput: 100 })
+    const rest = session({ id: 'rest', startedBy: 'top', supervision: { maxOutput: 100 } })
     expect(() => most(null, first, rest)).toThrow('nothing is left of its output')
     expect(
       limitToRights({ ...request, supervision: { maxTime: null, maxOutput: 250 } }, below, given(limited, first, below))
@@ -281,12 +284,18 @@ describe('limits that a session passes on to the sessions it starts', () => {
   })
 
   it('a session does not reset limits by waking its own children', () => {
-    const mine = session({ id: 'mine', startedBy: 'top', maxTime: 3_600_000, limits }, { phase: ENDED })
-    const small = session(
-      { id: 'small', startedBy: 'top', maxTime: 1_000, limits: { usd: 1, tokens: 10, turns: 1 } },
+    const mine = session(
+      { id: 'mine', startedBy: 'top', supervision: { maxTime: 3_600_000, limits } },
       { phase: ENDED },
     )
-    const unlimited = session({ id: 'u', startedBy: 'top', maxTime: null, limits: NO_LIMITS }, { phase: ENDED })
+    const small = session(
+      { id: 'small', startedBy: 'top', supervision: { maxTime: 1_000, limits: { usd: 1, tokens: 10, turns: 1 } } },
+      { phase: ENDED },
+    )
+    const unlimited = session(
+      { id: 'u', startedBy: 'top', supervision: { maxTime: null, limits: NO_LIMITS } },
+      { phase: ENDED },
+    )
     const all = given(limited, mine, small, unlimited)
     expect(() => assertMayWake(mine, limited, all)).toThrow('would start again from zero')
     expect(() => assertMayWake(unlimited, limited, all)).toThrow('would start again from zero')

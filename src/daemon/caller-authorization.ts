@@ -10,10 +10,10 @@ import {
   clampToLimits,
 } from '../core/authorization/remaining-limits.ts'
 import { isOwnOrDescendant, reasonNotToStart, reasonNotToStartMore } from '../core/authorization/permissions.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import type { Refusal } from '../lib/errors.ts'
 import type { Store } from '../ports/store.ts'
-import { readEnvironment } from '../views/final-output.ts'
+import { readEnvironment } from '../state/env-file.ts'
 import type { Home } from '../state/home.ts'
 import { type Caller, isConfined, refuseCaller } from './caller.ts'
 
@@ -95,7 +95,8 @@ function refuseUnclearCaller({ spec: { name, autonomy } }: Session, { isUnknown 
 /** Refuses access to a session that the caller has not started. */
 export function assertOwn(id: string, caller: Session | null, store: Store): void {
   const target = store.load(id)
-  if (caller === null || target === undefined || isOwnOrDescendant(target, caller, store.all())) return
+  const known = { get: (owner: string) => store.load(owner)?.spec }
+  if (caller === null || target === undefined || isOwnOrDescendant(target, caller, known)) return
   throw refuseCaller(caller, `touch ${target.spec.name}, which it has not started`)
 }
 
@@ -114,7 +115,7 @@ export function limitToRights(request: RunRequest, caller: Session | null, conte
   if (request.parent !== undefined && request.parent.id !== caller.spec.id)
     throw refuseCaller(caller, 'start a session in the name of another')
   if (LOOP_KINDS.includes(caller.spec.agent)) return request
-  const sessions = context.store.all()
+  const sessions = context.store.family(caller.spec.id)
   const objection = findObjection(request, caller)
   if (objection !== null) throw refuseCaller(caller, `start a session with more rights than its own: ${objection}`)
   const numberObjection = reasonNotToStartMore(caller, sessions)
@@ -139,7 +140,7 @@ export function assertMayWake(target: Session, caller: Session | null, context: 
 
 function remainingAllowance(caller: Session, { store, engine }: AccessContext): RemainingLimits {
   const writtenBy = (session: Session): number => engine.written([session])
-  return remainingLimits(caller, { sessions: store.all(), now: Date.now(), writtenBy })
+  return remainingLimits(caller, { sessions: store.family(caller.spec.id), now: Date.now(), writtenBy })
 }
 
 function describeReservations({ reservedFor = [] }: RemainingLimits): string {
@@ -165,6 +166,7 @@ function findObjection(request: RunRequest, caller: Session): string | null {
 function confineRequest(request: RunRequest, { spec }: Session, home: Home): RunRequest {
   const { agent, argv, prompt, name, isNameMadeUp, autonomy, model, effort } = request
   const { maxTime, memory, maxOutput, alertAfter, limits, verify } = request.supervision
+  const { supervision: own } = spec
   return {
     ...omitUndefined({ prompt, name, isNameMadeUp, autonomy, model, effort, umask: spec.umask }),
     agent,
@@ -175,11 +177,12 @@ function confineRequest(request: RunRequest, { spec }: Session, home: Home): Run
     supervision: {
       ...omitUndefined({ memory, maxOutput, alertAfter, limits, verify }),
       maxTime,
-      restart: spec.restart,
-      patience: spec.patience,
-      saving: { ...spec.saving, push: null },
-      ...(spec.projectFiles === false && { projectFiles: false }),
-      ...(spec.beads === true && { beads: true }),
+      restart: own.restart,
+      patience: own.patience,
+      saving: { ...own.saving, push: null },
+      ...(own.stopGrace !== undefined && { stopGrace: own.stopGrace }),
+      ...(own.projectFiles === false && { projectFiles: false }),
+      ...(own.beads === true && { beads: true }),
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import { refusal } from '../api/contract/problems.ts'
 import { type CallerOrigin, determineCallerOrigin, type LiveSession } from '../core/authorization/caller-origin.ts'
-import { isIdle, type Session } from '../core/session/session.ts'
+import { isIdle, type Session } from '../core/session/session-state.ts'
 import type { Instant } from '../lib/time.ts'
 import type { Store } from '../ports/store.ts'
 import { parseMailboxEntry } from '../state/session-folder.ts'
@@ -76,16 +76,17 @@ function callerFromOrigin(origin: CallerOrigin, claimed: Caller, store: Store): 
 }
 
 async function listPossibleCallers(live: readonly Session[]): Promise<readonly LiveSession[]> {
-  const ancestorLists = await readAncestors(live.map(({ life }) => life?.pid ?? 0))
+  const ancestorLists = await readAncestors(live.map(({ attempt: { process: identity } }) => identity?.pid ?? 0))
   return live.map((session, index) => {
     const [self, ...above] = ancestorLists[index] ?? []
-    const { life, spec } = session
-    const isAlive = life !== null && self?.birth === life.birth
+    const { spec } = session
+    const { process: identity } = session.attempt
+    const isAlive = identity !== null && self?.birth === identity.birth
     return {
       id: spec.id,
       isConfined: isConfined(session),
       createdAt: spec.createdAt,
-      process: life,
+      process: identity,
       above: isAlive ? above.map(({ pid }) => pid) : [],
       group: isAlive ? (self.group?.path ?? null) : null,
     }

@@ -2,7 +2,7 @@ import { findEnvSecretsWithBase64 } from '../lib/mask/env-secrets.ts'
 import path from 'node:path'
 import { resolveChannelAddress } from '../api/config/resolve-channel-address.ts'
 import { loadChannels } from '../api/config/channels.ts'
-import { DEFAULT_TIMINGS } from '../core/session/defaults.ts'
+import type { Timings } from '../core/session/timings.ts'
 import { Engine } from '../engine/engine.ts'
 import type { EngineContext } from '../engine/context.ts'
 import type { Agent } from '../ports/agent.ts'
@@ -43,12 +43,15 @@ export interface DaemonContext {
   readonly projectFiles: ProjectFiles
   /** Reserves the disk space that oneshot needs on a full disk; returns false when there is none. */
   readonly reserveDiskSpace: () => Promise<boolean>
+  /** Returns the space of removed sessions to the file system. */
+  readonly compactDatabase: () => Promise<void>
 }
 
 /** Connects the drivers with the engine. No other file knows which drivers exist. */
 export function compose(
   home: Home,
   callbacks: Pick<Required<EngineContext>, 'onTrouble' | 'onSuccess' | 'onEvent'> & { say: (sentence: string) => void },
+  timings: Timings,
 ): DaemonContext {
   const store = openOrRebuild(home, callbacks.say)
   const reserve = new DiskReserve(home)
@@ -61,14 +64,23 @@ export function compose(
     marker: markerFor(home.root),
   })
   const { say: log, onTrouble } = callbacks
-  const projectFiles = new ProjectFiles({ home, store, agents, environment, clock: systemClock, log, onTrouble })
+  const projectFiles = new ProjectFiles({
+    home,
+    store,
+    agents,
+    environment,
+    clock: systemClock,
+    timings,
+    log,
+    onTrouble,
+  })
   const engine = new Engine({
     store,
     checkpoints,
     runtime,
     agents,
     clock: systemClock,
-    timings: DEFAULT_TIMINGS,
+    timings,
     notifier: createNotifier(loadUserChannels, { env: process.env, terminals: () => panes.listAttachedTerminals() }),
     hooks: createHookRunner(home, { environment, document: session => toSessionView(session, home) }),
     log,
@@ -97,6 +109,7 @@ export function compose(
     endOrphans: () => endOrphanProcesses(home.root),
     projectFiles,
     reserveDiskSpace,
+    compactDatabase: () => store.compact(),
   }
 }
 

@@ -1,4 +1,6 @@
 import fs from 'node:fs'
+import { showDuration } from '../api/config/key-definition.ts'
+import { loadConfig } from '../api/config/load-config.ts'
 import { exitCodeOf } from '../api/contract/problems.ts'
 import { Refusal } from '../lib/errors.ts'
 import { stripControls, toOneLine } from '../lib/text/terminal-text.ts'
@@ -6,25 +8,29 @@ import { formatIso } from '../lib/time.ts'
 import { errorMessage } from '../lib/errors.ts'
 import { KeyedMutex } from '../lib/keyed-mutex.ts'
 import { VERSION } from '../lib/version.ts'
-import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
 import { TroubleCounter, type TroubleRecords } from '../engine/background/trouble-counter.ts'
-import { readTroubleFile, removeTroubleFile, writeTroubleFile } from '../state/trouble-file.ts'
+import { readTroubleFile, removeTroubleFile, writeTroubleFile } from '../state/repeated-trouble-file.ts'
 import { systemClock } from '../os/system-clock.ts'
+import type { Event } from '../core/session/events.ts'
+import type { Session } from '../core/session/session-state.ts'
 import { Superseded } from '../ports/store.ts'
-import { readEnvironment } from '../views/final-output.ts'
+import { sessionMask } from '../views/final-output.ts'
 import { removeEmptyCgroups } from '../os/cgroup.ts'
 import { type Keeper, nameKeeper, identifyKeeper, replaceKeeper, writeWakeScript } from '../state/keeper.ts'
 import { type Home, locateHome, openHome } from '../state/home.ts'
 import { checkLiveness } from '../os/process/processes.ts'
 import { compose } from './compose.ts'
 import { DiskMonitor } from '../state/disk-reserve.ts'
-import { EventLog } from './event-log.ts'
-import { showProgress } from './holder-watch.ts'
+import { EventLog } from './log-session-events.ts'
+import { removeExpired, settleEnded } from './housekeeping.ts'
+import { showProgress } from './lock-holder-watch.ts'
 import type { RouteContext } from './routes/route.ts'
 import { safeMode } from './safe-mode.ts'
+import { removeSession } from './routes/sessions.ts'
 import { startServer } from './server.ts'
 import { acquireLock } from './acquire-lock.ts'
+import { readTimings } from './read-timings.ts'
 
 /**
  * Milliseconds. Finds changes without a notification, such as shims killed under a live agent. A check of 200 sessions
@@ -36,8 +42,6 @@ const PERIODIC_CHECK_EVERY = 30_000
  * restores lost panes and recorders before anybody misses them.
  */
 const CHECK_HEALTH_EVERY = 1_000
-/** Milliseconds before the next observation of a session after trouble, such as a full disk. */
-const RETRY_AFTER = 5_000
 /** Milliseconds. Leftover control groups cost nothing but their names. */
 const REMOVE_CGROUPS_EVERY = 600_000
 /**
@@ -45,7 +49,7 @@ const REMOVE_CGROUPS_EVERY = 600_000
  * longer is stuck.
  */
 const END_ORPHANS_AFTER = 120_000
-/** Milliseconds. The first session starts before the daemon reserves disk space. */
+/** Milliseconds. The first session starts before the daemon reserves disk upkeep. */
 const FIRST_DISK_CHECK_AFTER = 1_000
 const MAX_LOG_SIZE = 5 * 1_048_576
 
@@ -61,6 +65,7 @@ const EXIT_RESTART = 1
  */
 export async function daemon(): Promise<void> {
   process.umask(0o077)
+  delete process.env['MALLOC_ARENA_MAX'] // keeper.sh sets it for the supervisor alone.
   const home = locateHome(process.env)
   try {
     openHome(home)
@@ -74,28 +79,31 @@ export async function daemon(): Promise<void> {
 
 async function runDaemon(home: Home): Promise<void> {
   let keeper: Keeper | undefined = identifyKeeper()
-  const lock = await acquireLock(home)
+  const timings = readTimings(process.env, home)
+  const lock = await acquireLock(home, timings.lockPatience)
   const starting = setInterval(() => showProgress(home), CHECK_HEALTH_EVERY)
   const startedAt = formatIso(Date.now())
-  const eventLog = new EventLog({ environmentOf: id => readEnvironment(home, id), log: writeLog })
+  const eventLog = new EventLog({ maskOf: id => maskForLog(home, id), log: writeLog })
   const troubles = new TroubleCounter(systemClock, troubleRecords(home))
-  const { engine, store, agents, panes, runtime, checkpoints, endOrphans, projectFiles, reserveDiskSpace } = compose(
+  const callbacks = {
+    say: writeLog,
+    onTrouble: retryLater,
+    onSuccess: (id: string) => troubles.clear(id),
+    onEvent: (session: Session, event: Event) => eventLog.write(session, event),
+  }
+  const { engine, store, agents, panes, runtime, checkpoints, projectFiles, ...upkeep } = compose(
     home,
-    {
-      say: writeLog,
-      onTrouble: retryLater,
-      onSuccess: id => troubles.clear(id),
-      onEvent: (session, event) => eventLog.write(session, event),
-    },
+    callbacks,
+    timings,
   )
-  const diskMonitor = new DiskMonitor(writeLog, reserveDiskSpace)
+  const diskMonitor = new DiskMonitor(writeLog, upkeep.reserveDiskSpace)
   function retryLater(id: string, cause: unknown, doing?: string): void {
     if (!diskMonitor.reportIfFull(cause)) {
       reportError(id, cause)
       // On a full disk, the records of the sessions need the last space more than a count.
       if (doing !== undefined) troubles.addFailure(id, doing, cause)
     }
-    setTimeout(() => void engine.observe(id), RETRY_AFTER)
+    setTimeout(() => void engine.observe(id), timings.troublePause)
   }
   const stop = (code: number): void => {
     void engine.shutDown().then(async () => {
@@ -118,10 +126,8 @@ async function runDaemon(home: Home): Promise<void> {
     startMutex: new KeyedMutex(),
     assertReady: () => panes.assertReady(),
     describe: () => {
-      const allSessions = store.all()
-      const live = allSessions.filter(session => session.phase.name !== 'ended').length
-      const sessions = { live, ended: allSessions.length - live }
-      return { pid: process.pid, epoch: store.epoch, version: VERSION, startedAt, home: home.root, sessions }
+      const { epoch } = store
+      return { pid: process.pid, epoch, version: VERSION, startedAt, home: home.root, sessions: store.count() }
     },
     log: writeLog,
     stop: () => {
@@ -139,22 +145,41 @@ async function runDaemon(home: Home): Promise<void> {
   writeWakeScript(home)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(EXIT_RESTART))
   process.on('SIGHUP', () => undefined)
-  writeLog(`epoch ${store.epoch}, pid ${process.pid}, version ${VERSION}: supervising ${store.live().length} sessions`)
-  troubles.load(store.live().map(session => session.spec.id))
+  const live = store.live().map(session => session.spec.id)
+  writeLog(`epoch ${store.epoch}, pid ${process.pid}, version ${VERSION}: supervising ${live.length} sessions`)
+  troubles.load(live)
   troubles.load(store.pendingEffects().map(item => item.sessionId)) // An ended session may have effects left.
   const mode = safeMode(home, process.env)
   await engine.start({ isHeld: mode.isOn })
   mode.finish()
   void projectFiles.start().catch(cause => reportError('.agent', cause))
-  setTimeout(() => void endOrphans().catch(cause => reportError('git', cause)), END_ORPHANS_AFTER)
+  setTimeout(() => void upkeep.endOrphans().catch(cause => reportError('git', cause)), END_ORPHANS_AFTER)
   removeEmptyCgroups(Date.now())
-  setInterval(() => removeEmptyCgroups(Date.now()), REMOVE_CGROUPS_EVERY)
+  setInterval(() => {
+    removeEmptyCgroups(Date.now())
+    void removeOldSessions()
+      .then(() => upkeep.compactDatabase())
+      .catch(cause => reportError('', cause))
+  }, REMOVE_CGROUPS_EVERY)
+  /** Reads the configuration each time, so that a change takes effect without a restart. */
+  async function removeOldSessions(): Promise<void> {
+    const config = await loadConfig({ env: process.env, cwd: home.root, overrides: [], withoutProject: true })
+    const keepEnded = config['keep-ended'].value
+    const remove = (id: string): Promise<boolean> => removeSession(routeContext, id)
+    const removed = await removeExpired({ store, clock: systemClock, keepEnded, remove })
+    if (removed > 0) writeLog(`${removed} sessions were removed: keep-ended is ${showDuration(keepEnded ?? 0)}`)
+  }
+  const hasOpenWork = [
+    (session: Session) => engine.services.hasOpenWork(session),
+    (session: Session) => projectFiles.isUnwritten(session),
+  ]
   const checkDisk = (): void => void diskMonitor.check().catch(cause => reportError('disk', cause))
   setTimeout(checkDisk, FIRST_DISK_CHECK_AFTER)
   setInterval(() => {
     rotateLog(home)
     checkDisk()
     void engine.runPeriodicCheck()
+    void settleEnded({ store, clock: systemClock, hasOpenWork }).catch(cause => reportError('', cause))
   }, PERIODIC_CHECK_EVERY)
   setInterval(() => {
     engine.checkOutput()
@@ -186,12 +211,24 @@ function socketWatch({ daemonSocket }: Home): () => boolean {
   return () => inode() === made
 }
 
+/**
+ * Returns the mask for the supervisor's own texts about a session. A damaged environment must not stop the supervisor:
+ * then the mask recognises secrets of a known form only, and the next launch reports the file.
+ */
+function maskForLog(home: Home, id: string): Mask {
+  try {
+    return sessionMask(home, id)
+  } catch {
+    return new Mask([])
+  }
+}
+
 /** Records trouble in the session's folder, without secrets: people paste the output of `status` into reports. */
 function troubleRecords(home: Home): TroubleRecords {
   return {
     read: id => readTroubleFile(home, id),
     write: (id, trouble) => {
-      const mask = new Mask(findEnvSecrets(readEnvironment(home, id)))
+      const mask = maskForLog(home, id)
       const [doing, reason] = [trouble.doing, trouble.reason].map(text => mask.maskText(toOneLine(text))) as [
         string,
         string,

@@ -4,7 +4,7 @@ import readline from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import { classifyExit } from '../core/policy/exit-policy.ts'
-import type { Exit, TurnResult, ParserState } from '../core/session/session.ts'
+import type { Exit, TurnResult, ParserState } from '../core/session/attempt.ts'
 import { stripControls, toOneLine } from '../lib/text/terminal-text.ts'
 import type { Agent } from '../ports/agent.ts'
 import { locateHome } from '../state/home.ts'
@@ -14,7 +14,7 @@ import { createAgents } from './compose.ts'
 /** Runs the agent in this terminal without a session or a supervisor. Returns its exit code. */
 export async function runUnsupervised(request: RunRequest): Promise<number> {
   const agents = createAgents(locateHome(process.env))
-  const { spec, prompt } = buildSpec(request, { agents, sessions: [], now: Date.now() })
+  const { spec, prompt } = buildSpec(request, { agents, live: [], isNameUsed: () => false, now: Date.now() })
   const agent = agents(spec.agent)
   const launchPlan = agent.planLaunch(firstLaunchRequest(spec, request.env))
   const [program = '', ...args] = launchPlan.argv
@@ -67,7 +67,7 @@ async function streamOutput(stdout: Readable, agent: Agent): Promise<TurnResult 
 function exitStatus(agent: Agent, exit: Exit, turnResult: TurnResult | null): number {
   if (exit.kind === 'signal') return 128 + os.constants.signals[exit.signal as NodeJS.Signals]
   const code = exit.kind === 'code' ? exit.code : 1
-  const classified = classifyExit(agent.proof, { exit, word: turnResult })
+  const classified = classifyExit(agent.proof, { exit, result: turnResult })
   if (classified.kind === 'done' || code !== 0) return code
   process.stderr.write(`oneshot: ${toOneLine(classified.reason)}\n`)
   return 1

@@ -3,6 +3,7 @@ import http from 'node:http'
 import { type Problem, toProblem } from '../api/contract/problems.ts'
 import { Refusal } from '../lib/errors.ts'
 import { hasCode, isDiskFull, errorMessage } from '../lib/errors.ts'
+import { anything, parseJson } from '../lib/codec.ts'
 import { Superseded } from '../ports/store.ts'
 import { unusableHome } from '../state/home.ts'
 import { callerFromHeader, identifyCaller, recordConnection } from './caller.ts'
@@ -90,9 +91,9 @@ async function readBody(request: http.IncomingMessage): Promise<unknown> {
   }
   const text = Buffer.concat(chunks).toString()
   try {
-    return text === '' ? {} : JSON.parse(text)
-  } catch (cause) {
-    throw new Refusal('usage', `the request is not JSON: ${errorMessage(cause)}`)
+    return text === '' ? {} : parseJson(text, anything)
+  } catch {
+    throw new Refusal('usage', 'the request is not JSON')
   }
 }
 

@@ -1,21 +1,26 @@
 import path from 'node:path'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
-import type { Session } from '../core/session/session.ts'
+import { publicPhase, type Session } from '../core/session/session-state.ts'
 import { findFreeName, isTaskName, sessionName } from '../core/session/names.ts'
 import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
 import { slugify } from '../lib/text/slug.ts'
+
+/** The sessions whose names a new session cannot take. */
+export interface KnownSessions {
+  readonly live: readonly Session[]
+  /** Returns true when a session, live or ended, has this name. */
+  readonly isNameUsed: (name: string) => boolean
+}
 
 /**
  * Returns the name of a new session. Refuses a chosen name while a live session has it; adds a number to a generated
  * name.
  */
-export function chooseSessionName(request: RunRequest, title: string, sessions: readonly Session[]): string {
+export function chooseSessionName(request: RunRequest, title: string, { live, isNameUsed }: KnownSessions): string {
   const name = sessionName(request.agent, chooseTaskName(request, title))
-  const findHolder = (candidate: string): Session | undefined =>
-    sessions.find(({ spec, phase }) => spec.name === candidate && phase.name !== 'ended')
-  if (request.name === undefined)
-    return findFreeName(name, candidate => sessions.some(({ spec }) => spec.name === candidate))
+  const findHolder = (candidate: string): Session | undefined => live.find(({ spec }) => spec.name === candidate)
+  if (request.name === undefined) return findFreeName(name, isNameUsed)
   if (request.isNameMadeUp === true) return findFreeName(name, candidate => findHolder(candidate) !== undefined)
   const holder = findHolder(name)
   if (holder === undefined) return name
@@ -23,7 +28,7 @@ export function chooseSessionName(request: RunRequest, title: string, sessions: 
   const where = cwd === request.cwd ? '' : ` in ${cwd}`
   throw refusal(
     'name-taken',
-    `a session called ${name} is already ${holder.phase.name}${where}`,
+    `a session called ${name} is already ${publicPhase(holder.phase)}${where}`,
     `choose another --name, or: oneshot stop ${name}`,
   )
 }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import { createSession } from '../core/session/create.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import { Refusal } from '../lib/errors.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { knownAgents } from '../world/agents/agents.ts'
@@ -44,7 +44,9 @@ function accepted(
   overrides: Partial<RunRequest> = {},
   sessions: readonly Session[] = [],
 ): ReturnType<typeof buildSpec> {
-  return buildSpec(request(overrides), { agents, sessions, now: 1_000 })
+  const live = sessions.filter(({ phase }) => phase.name !== 'ended')
+  const isNameUsed = (name: string): boolean => sessions.some(({ spec }) => spec.name === name)
+  return buildSpec(request(overrides), { agents, live, isNameUsed, now: 1_000 })
 }
 
 function refused(overrides: Partial<RunRequest>, sessions: readonly Session[] = []): Refusal {
@@ -78,7 +80,7 @@ test('buildSpec accepts a command with its resolved program, a name and a title'
     cwd: folder,
     argv: [expect.stringMatching(/^\/.*\/sh$/), '-c', 'true'],
     title: 'sh -c true',
-    maxTime: 5_000,
+    supervision: { maxTime: 5_000 },
     createdAt: 1_000,
   })
   expect(spec.id).toMatch(/^[a-z2-9]{10}$/)

@@ -5,7 +5,7 @@ import { AGENT_KINDS, AGENT_PROGRAMS, installCommand, LOOP_KINDS } from '../api/
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import { completeSupervision } from '../core/session/supervision.ts'
-import type { Mode, Session, Spec } from '../core/session/session.ts'
+import type { Mode, Session, Spec } from '../core/session/session-state.ts'
 import { isThreadId } from '../core/session/conversation.ts'
 import { maskAndTruncate } from '../lib/mask/mask.ts'
 import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
@@ -18,13 +18,13 @@ import { toOneLine } from '../lib/text/terminal-text.ts'
 import type { Instant } from '../lib/time.ts'
 import type { Agent, LaunchRequest } from '../ports/agent.ts'
 import { which } from '../os/which.ts'
-import { assertListUnused } from './loop-list.ts'
-import { chooseSessionName } from './session-name.ts'
+import { assertListUnused } from './list-in-use.ts'
+import { chooseSessionName, type KnownSessions } from './session-name.ts'
 
 /** Turns a request into a spec, or refuses it with a message that says what to change. */
 export function buildSpec(
   request: RunRequest,
-  context: { agents: (kind: string) => Agent; sessions: readonly Session[]; now: Instant },
+  context: { agents: (kind: string) => Agent; now: Instant } & KnownSessions,
 ): { spec: Spec; prompt: Uint8Array | null; thread?: { id: string; heard: number } } {
   const agent = findAgent(request, context.agents)
   const prompt = decodePrompt(request, agent)
@@ -33,8 +33,8 @@ export function buildSpec(
   for (const choice of ['model', 'effort'] as const) assertNotAnOption(choice, request[choice])
   const argv = resolveProgram(request, agent)
   const title = makeTitle(request, prompt)
-  assertListUnused({ agent: request.agent, cwd: request.cwd, argv }, context.sessions)
-  const name = chooseSessionName(request, title, context.sessions)
+  assertListUnused({ agent: request.agent, cwd: request.cwd, argv }, context.live)
+  const name = chooseSessionName(request, title, context)
   const { onExit } = request.supervision
   const spec: Spec = {
     id: newSessionId(),
@@ -50,14 +50,16 @@ export function buildSpec(
     autonomy: request.autonomy ?? 'full',
     model: request.model ?? null,
     effort: request.effort ?? null,
-    ...completeSupervision(request.supervision, agent.silence),
-    ...(onExit !== undefined && { onExit: resolveHook(onExit, request) }),
+    supervision: {
+      ...completeSupervision(request.supervision, agent.silence),
+      ...(onExit !== undefined && { onExit: resolveHook(onExit, request) }),
+    },
     ...(request.tty !== undefined && { tty: request.tty }),
     ...(request.parent !== undefined && { parent: request.parent }),
     createdAt: context.now,
   }
   assertLaunchable(spec, request, agent)
-  const thread = findThread(request, agent, context.sessions)
+  const thread = findThread(request, agent, context.live)
   return thread === undefined ? { spec, prompt } : { spec, prompt, thread }
 }
 
@@ -89,36 +91,45 @@ function assertLaunchable(spec: Spec, request: RunRequest, agent: Agent): void {
 
 /** Returns the launch request of the first attempt. */
 export function firstLaunchRequest(spec: Spec, env: Readonly<Record<string, string>>): LaunchRequest {
-  const { argv, mode, cwd, autonomy, model, effort, limits } = spec
+  const { argv, mode, cwd, autonomy, model, effort } = spec
+  const { usd, turns } = spec.supervision.limits
   const tag = nameUuid(spec.id)
-  const budget = { usd: limits.usd, turns: limits.turns }
-  return { argv, mode, cwd, env, resume: null, tag, isContinuation: false, autonomy, model, effort, budget }
+  return {
+    argv,
+    mode,
+    cwd,
+    env,
+    resume: null,
+    tag,
+    isContinuation: false,
+    autonomy,
+    model,
+    effort,
+    budget: { usd, turns },
+  }
 }
 
 /** Finds the conversation to continue. It must exist, and no other live session may use it. */
 function findThread(
   request: RunRequest,
   agent: Agent,
-  sessions: readonly Session[],
+  live: readonly Session[],
 ): { id: string; heard: number } | undefined {
   const { thread, cwd, env } = request
   if (thread === undefined) return undefined
   if (agent.findThread === undefined)
     throw refusal('usage', `${agent.kind} has no conversations that can be continued`, 'leave out --thread')
-  assertThreadFree({ agent: agent.kind, thread }, sessions)
+  assertThreadFree({ agent: agent.kind, thread }, live)
   const found = !isThreadId(thread)
     ? null
-    : agent.findThread({ thread, tag: thread, cwd, env, since: 0, others: [], opening: '' })
+    : agent.findThread({ thread, tag: thread, cwd, env, since: 0, isForeign: () => false, opening: '' })
   if (found !== null) return { id: found.thread, heard: found.messages.length }
   throw refusal('thread-missing', `${agent.kind} has no conversation ${thread} for ${cwd}`, 'check its id and --cwd')
 }
 
 /** Refuses a second live session on one conversation: a conversation has one writer. */
-export function assertThreadFree(requested: { agent: string; thread: string }, sessions: readonly Session[]): void {
-  const holder = sessions.find(
-    ({ spec, phase, thread }) =>
-      spec.agent === requested.agent && thread.id === requested.thread && phase.name !== 'ended',
-  )
+export function assertThreadFree(requested: { agent: string; thread: string }, live: readonly Session[]): void {
+  const holder = live.find(({ spec, thread }) => spec.agent === requested.agent && thread.id === requested.thread)
   if (holder === undefined) return
   const { name } = holder.spec
   throw refusal('thread-busy', `${name} uses that conversation now`, `oneshot send ${name} "…"`)

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { CheckStatus } from '../core/policy/verify.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import type { Duration } from '../lib/time.ts'
 import { Trouble, errorMessage } from '../lib/errors.ts'
 import type { Checks } from '../ports/checks.ts'
@@ -22,7 +22,7 @@ export function createWorkInspector(
 ): WorkInspector {
   return {
     inspect: async (session, lastCheckpoint, ending) => {
-      const { git, check } = session.spec.verify ?? { git: false, check: null }
+      const { git, check } = session.spec.supervision.verify ?? { git: false, check: null }
       const view = toSessionView(session, home)
       const checkpoints = git ? await readCheckpointsFromStart(home, view) : []
       const saved = lastCheckpoint === null || checkpoints.length === 0 ? null : toCheckpointView(lastCheckpoint)

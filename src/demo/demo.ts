@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { count, object, parseJson } from '../lib/codec.ts'
 import { formatDuration } from '../lib/time.ts'
 import { attemptFolder } from '../state/session-folder.ts'
 import { findProcessTree } from '../os/process/tree.ts'
@@ -176,7 +177,7 @@ function readExitRecord(sandbox: DemoSandbox, id: string, attempt: number): stri
 function countOutputBytes(sandbox: DemoSandbox, id: string): { said: number; kept: number } {
   const output = fs.readFileSync(attemptFolder(sandbox.home, id, 2).stdout)
   const lastLine = output.subarray(output.subarray(0, -1).lastIndexOf(0x0a) + 1)
-  return { said: (JSON.parse(lastLine.toString()) as { bytes: number }).bytes, kept: output.length - lastLine.length }
+  return { said: parseJson(lastLine.toString(), object({ bytes: count })).bytes, kept: output.length - lastLine.length }
 }
 
 function isAlive(pid: number): boolean {

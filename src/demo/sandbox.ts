@@ -2,18 +2,32 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DaemonView, SessionView } from '../api/contract/responses.ts'
+import { count, nullable, object, parseJson, string } from '../lib/codec.ts'
 import { selfArgv } from '../os/installed-files.ts'
 import { type Home, homeAt } from '../state/home.ts'
 import { run } from '../os/run.ts'
+
+/** The parts of the printed JSON that the demo uses. */
+const parseStatus = object({
+  id: string,
+  phase: string,
+  pid: nullable(count),
+  thread: nullable(string),
+  outcome: nullable(string),
+  reason: nullable(string),
+})
+const parseSupervisor = object({ pid: count, epoch: count })
+
+export type SessionStatus = ReturnType<typeof parseStatus>
+type SupervisorStatus = ReturnType<typeof parseSupervisor>
 
 /** A separate home and project, in which the demo uses the real command line as a user does. */
 export interface DemoSandbox {
   readonly home: Home
   readonly project: string
   oneshot(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>
-  status(name: string): Promise<SessionView>
-  supervisor(): Promise<DaemonView | undefined>
+  status(name: string): Promise<SessionStatus>
+  supervisor(): Promise<SupervisorStatus | undefined>
   /** Returns the pid of the tmux server that shows the sessions. */
   tmuxServer(): Promise<number>
   remove(): void
@@ -36,10 +50,10 @@ export function createSandbox(): DemoSandbox {
     home,
     project,
     oneshot,
-    status: async name => JSON.parse((await oneshot('status', name, '--json')).stdout) as SessionView,
+    status: async name => parseJson((await oneshot('status', name, '--json')).stdout, parseStatus),
     supervisor: async () => {
       const { code, stdout } = await oneshot('daemon', 'status', '--json')
-      return code === 0 ? (JSON.parse(stdout) as DaemonView) : undefined
+      return code === 0 ? parseJson(stdout, parseSupervisor) : undefined
     },
     tmuxServer: async () => {
       const { stdout } = await run('tmux', ['-S', home.tmuxSocket, 'list-sessions', '-F', '#{pid}'])

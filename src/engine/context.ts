@@ -1,6 +1,6 @@
 import type { Event } from '../core/session/events.ts'
-import type { Timings } from '../core/session/defaults.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Timings } from '../core/session/timings.ts'
+import type { Session } from '../core/session/session-state.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Clock } from '../ports/clock.ts'

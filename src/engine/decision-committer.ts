@@ -1,7 +1,8 @@
 import { decide } from '../core/session/table.ts'
 import { hooksOf } from '../core/notify/notice.ts'
 import { noticesOf } from '../core/notify/notice.ts'
-import type { ParserState, Session } from '../core/session/session.ts'
+import { withAttempt, type ParserState } from '../core/session/attempt.ts'
+import type { Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import { isUnchanged, type Decision, makeDecision } from '../core/session/decision.ts'
 import { isDiskFull } from '../lib/errors.ts'
@@ -36,14 +37,16 @@ export class DecisionCommitter {
     const before = this.#context.store.load(id)
     if (before === undefined) return false
     const total = this.#decideAll(before, signals)
-    const isUnread = read === undefined || read.output === before.bookmark.output
+    const isUnread = read === undefined || read.output === before.attempt.position.output
     if (isUnchanged(total, before) && isUnread) return false
     // The engine reads a new attempt's output from its start, so only the attempt that it has read keeps the new
     // offset.
-    const isSameAttempt = total.session.attempt === before.attempt
-    const { output, memory } = read !== undefined && isSameAttempt ? read : total.session.bookmark
-    const bookmark = { ...total.session.bookmark, output, memory }
-    this.commit({ ...total, session: { ...total.session, bookmark } }, read?.text)
+    const isSameAttempt = total.session.attempt.number === before.attempt.number
+    const session =
+      read !== undefined && isSameAttempt
+        ? withAttempt(total.session, { position: { output: read.output, parserState: read.memory } })
+        : total.session
+    this.commit({ ...total, session }, read?.text)
     return true
   }
 
@@ -75,8 +78,8 @@ export class DecisionCommitter {
     const text =
       transcriptText + (hasTranscript ? decision.events.map(event => transcriptNote(event) ?? '').join('') : '')
     store.assertEpoch() // Only the supervisor that holds the epoch may write the transcript.
-    const transcript = text === '' ? session.bookmark.transcript : this.#writeTranscript(session, text)
-    const recorded = this.#withoutImpossibleRequest({ ...session, bookmark: { ...session.bookmark, transcript } })
+    const transcriptLength = text === '' ? session.transcriptLength : this.#writeTranscript(session, text)
+    const recorded = this.#withoutImpossibleRequest({ ...session, transcriptLength })
     const outgoing = { notices: noticesOf(recorded, decision.events), hooks: hooksOf(recorded, decision.events) }
     store.record({ ...decision, session: recorded }, outgoing)
     if (recorded.phase.name !== 'ended') runtime.setStatusLine(recorded.spec.id, statusLine(recorded))
@@ -88,12 +91,12 @@ export class DecisionCommitter {
    * A full disk delays the recording of a running agent's output until there is room. It does not delay an end: then
    * the transcript omits these words, which the agent's own output still contains.
    */
-  #writeTranscript({ spec, bookmark, phase }: Session, text: string): number {
+  #writeTranscript({ spec, transcriptLength, phase }: Session, text: string): number {
     try {
-      return this.#context.runtime.writeTranscript(spec.id, bookmark.transcript, text)
+      return this.#context.runtime.writeTranscript(spec.id, transcriptLength, text)
     } catch (cause) {
       if (!isDiskFull(cause) || phase.name === 'starting' || phase.name === 'running') throw cause
-      return bookmark.transcript
+      return transcriptLength
     }
   }
 }

@@ -1,9 +1,10 @@
-import type { Exit, ParserState, Session } from '../core/session/session.ts'
+import type { Exit, ParserState } from '../core/session/attempt.ts'
+import type { Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import { isThreadId } from '../core/session/conversation.ts'
 import { formatBytes } from '../lib/bytes.ts'
-import { headAndTail } from '../lib/text/lines.ts'
-import { splitCompleteLines } from '../lib/text/lines.ts'
+import { headAndTail } from '../lib/text/head-and-tail.ts'
+import { splitCompleteLines } from '../lib/text/split-lines.ts'
 import { Trouble } from '../lib/errors.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import type { Agent, Observation, ParsedLine } from '../ports/agent.ts'
@@ -11,7 +12,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { AttemptRef, AttemptRunner, AttemptState, Runtime } from '../ports/runtime.ts'
 import { attemptRef } from '../ports/runtime.ts'
 import { requestedIn } from './stored-requests.ts'
-import { type ThreadContext, checkFinalThread, checkRunningThread } from './thread-lookup.ts'
+import { type ThreadContext, checkFinalThread, checkRunningThread } from './thread-survey.ts'
 import { UnfinishedLines } from './unfinished-lines.ts'
 
 /** Bytes of output that one step parses at most, so that a verbose agent does not delay the other sessions. */
@@ -57,7 +58,7 @@ export function observeAttempt(
   const { work: runtime, agent, clock } = context
   const ref = attemptRef(session)
   const at = clock.now()
-  const { attempt } = session
+  const { number: attempt } = session.attempt
   const state = readAttemptState(ref, runtime)
   const canSayMore = !hasEnded(state) || (session.spec.mode === 'tty' && !isSwept)
   const readOutcome =
@@ -65,14 +66,14 @@ export function observeAttempt(
       ? nothingRead(session)
       : readOutput(session, runtime, agent.readLine, { hasEnded: !canSayMore, unfinished })
   const signals: Signal[] = []
-  if (state.life !== null && session.life === null)
-    signals.push({ at, type: 'attempt.started', attempt, life: state.life })
+  if (state.life !== null && session.attempt.process === null)
+    signals.push({ at, type: 'attempt.started', attempt, process: state.life })
   signals.push(...readOutcome.observations.map(observation => signalFor(observation, attempt, at)))
   if (readOutcome.note !== null) signals.push({ at, type: 'trouble.noted', note: readOutcome.note })
-  const isUnconfirmed = session.errand !== null && !session.errand.isConfirmed
+  const isUnconfirmed = session.attempt.input !== null && !session.attempt.input.isConfirmed
   if (isUnconfirmed && readOutcome.hasMore)
     signals.push(...checkRunningThread(withReportedThread(session, readOutcome.observations), context, at))
-  if (!readOutcome.hasMore && session.exit === null) {
+  if (!readOutcome.hasMore && session.attempt.exit === null) {
     const isOverdue = session.phase.name === 'starting' && isLaunchOverdue(session.phase, state, at, awaited)
     const death = findDeath(state, isOverdue) ?? findLostProcess(session, state, runtime)
     if (death?.type === 'process.died') signals.push(...explainExit(session, death.exit, context, at))
@@ -153,21 +154,25 @@ function explainExit(
 ): Signal[] {
   const word = agent.explainExit?.({
     exit,
-    word: session.lastWord,
+    word: session.attempt.result,
     stderr: runtime.stderrTail(attemptRef(session)),
-    memory: session.bookmark.memory,
+    memory: session.attempt.position.parserState,
     env: runtime.readEnvironment(session.spec.id),
   })
-  return word ? [{ at, type: 'agent.finished', attempt: session.attempt, word }] : []
+  return word ? [{ at, type: 'agent.finished', attempt: session.attempt.number, result: word }] : []
 }
 
 /**
  * Reports the death of a process whose record is lost: power may fail after we recorded the start but before the shim's
  * own record reached the disk.
  */
-function findLostProcess({ life }: Session, state: AttemptState, runtime: AttemptRunner): Death | null {
-  const isLost = life !== null && state.life === null && state.shim !== 'alive' && !runtime.isProcessAlive(life)
-  return isLost ? { type: 'process.died', exit: { kind: 'vanished', evidence: `pid ${life.pid} is gone` } } : null
+function findLostProcess(
+  { attempt: { process: identity } }: Session,
+  state: AttemptState,
+  runtime: AttemptRunner,
+): Death | null {
+  const isLost = identity !== null && state.life === null && state.shim !== 'alive' && !runtime.isProcessAlive(identity)
+  return isLost ? { type: 'process.died', exit: { kind: 'vanished', evidence: `pid ${identity.pid} is gone` } } : null
 }
 
 /**
@@ -180,7 +185,7 @@ function observeEmptyTree(
   context: ThreadContext,
   at: Instant,
 ): Pick<Extract<Signal, { type: 'process.died' }>, 'emptyTree'> {
-  if (session.lastWord?.ok === true) return {}
+  if (session.attempt.result?.ok === true) return {}
   try {
     const [survey] = checkFinalThread(session, context, at)
     return { emptyTree: { survey: survey ?? null } }
@@ -193,7 +198,7 @@ function observeEmptyTree(
 /** Attributes a death without a record to a restart of the machine, if the machine has restarted since. */
 function markReboot(session: Session, death: Death, { work: runtime }: { work: AttemptRunner }): Death {
   const ref = attemptRef(session)
-  const boot = session.life?.boot ?? runtime.attemptState(ref).life?.boot ?? runtime.boot
+  const boot = session.attempt.process?.boot ?? runtime.attemptState(ref).life?.boot ?? runtime.boot
   const isReboot = death.type === 'process.died' && death.exit.kind === 'vanished' && boot !== runtime.boot
   if (!isReboot) return death
   const seenAt = runtime.lastActiveAt(ref)
@@ -212,7 +217,7 @@ interface ReadOutcome {
 }
 
 function nothingRead(session: Session): ReadOutcome {
-  const { output, memory } = session.bookmark
+  const { output, parserState: memory } = session.attempt.position
   return { observations: [], text: '', output, memory, hasMore: false, note: null }
 }
 
@@ -225,7 +230,7 @@ function readOutput(
   read: NonNullable<Agent['readLine']>,
   { hasEnded, unfinished }: { hasEnded: boolean; unfinished: UnfinishedLines },
 ): ReadOutcome {
-  const from = session.bookmark.output
+  const from = session.attempt.position.output
   if (!hasEnded && unfinished.isUnfinished(attemptRef(session), from, runtime, MAX_LINE_LENGTH))
     return nothingRead(session)
   let bytes = runtime.readOutput(attemptRef(session), from, CHUNK_SIZE)
@@ -240,7 +245,7 @@ function readOutput(
   }
   if (length === 0 && bytes.length > 0) unfinished.note(attemptRef(session), from, from + bytes.length)
   else unfinished.forget(session.spec.id)
-  const { memory } = session.bookmark
+  const { parserState: memory } = session.attempt.position
   const mayTakeLong = lines.some(line => line.length > LONG_LINE_LENGTH)
   const parsed = mayTakeLong
     ? runtime.guardReading(attemptRef(session), from, isStuck => parseLines(lines, memory, read, isStuck))
@@ -295,8 +300,8 @@ function signalFor(observation: Observation, attempt: number, at: number): Signa
     case 'answered':
       return { at, attempt, type: 'agent.answered' }
     case 'finished':
-      return { at, attempt, type: 'agent.finished', word: observation.word }
+      return { at, attempt, type: 'agent.finished', result: observation.word }
     default:
-      return { at, attempt, type: 'agent.told', news: observation }
+      return { at, attempt, type: 'agent.told', update: observation }
   }
 }

@@ -1,5 +1,5 @@
 import type { Effect } from '../core/session/decision.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import { chargedUsage } from '../core/session/usage.ts'
 import type { Instant } from '../lib/time.ts'
@@ -9,7 +9,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { LaunchSpec } from '../ports/runtime.ts'
 import { attemptRef } from '../ports/runtime.ts'
 import { turnInputText } from './turn-input.ts'
-import { type ThreadContext, findThread, threadTag } from './thread-lookup.ts'
+import { type ThreadContext, findThread, threadTag } from './thread-survey.ts'
 
 /** The parts of the outside that belong to one session. */
 export interface SessionContext extends ThreadContext {
@@ -56,7 +56,7 @@ export async function performEffect(effect: Effect, session: Session, context: S
  * Returns true for a command that ended without a stop request. Agents always leave helper processes behind, so they do
  * not count.
  */
-function hasEndedByItself({ exit, spec, wanted }: Session): boolean {
+function hasEndedByItself({ attempt: { exit }, spec, wanted }: Session): boolean {
   return exit !== null && wanted === 'run' && spec.proof === 'exit-code'
 }
 
@@ -79,16 +79,16 @@ async function performLaunch(
   context: SessionContext,
 ): Promise<Signal[]> {
   const { work: runtime, clock } = context
-  const isStillMeant = session.attempt === effect.attempt && session.phase.name === 'starting'
+  const isStillMeant = session.attempt.number === effect.attempt && session.phase.name === 'starting'
   if (!isStillMeant) return []
   const { cwd } = session.spec
   if (!runtime.isDirectory(cwd) && !runtime.attemptState(attemptRef(session)).isClaimed) {
     const question = `its folder ${cwd} is gone`
     return [{ at: clock.now(), type: 'launch.impossible', attempt: effect.attempt, question }]
   }
-  const learned = session.attempt === 1 ? await context.saveBeforeStart(session) : []
+  const learned = session.attempt.number === 1 ? await context.saveBeforeStart(session) : []
   try {
-    const gitSummary = session.errand?.kind === 'digest' ? await context.gitSummary(session) : ''
+    const gitSummary = session.attempt.input?.kind === 'digest' ? await context.gitSummary(session) : ''
     await runtime.launch(launchSpec(session, context, gitSummary))
     return learned
   } catch (cause) {
@@ -119,7 +119,7 @@ function launchSpec(session: Session, context: SessionContext, gitSummary: strin
     env: plan.env,
     stdin: plan.stdin === 'text' ? turnInputBytes(session, context, gitSummary) : undefined,
     thread: agent.takesPrompt ? `${agent.kind}-${request.resume ?? request.tag}` : null,
-    memory: spec.memory,
+    memory: spec.supervision.memory,
     mergeStderr: agent.readLine === undefined,
     show: shownOutput(agent),
   }
@@ -131,9 +131,10 @@ function launchSpec(session: Session, context: SessionContext, gitSummary: strin
  */
 function launchRequest(session: Session, context: ThreadContext): LaunchRequest {
   const { work: runtime, agent } = context
-  const { spec, thread, errand, spending } = session
+  const { spec, thread, spending } = session
+  const { input } = session.attempt
   const hasRecord = thread.heard > 0 || agent.findThread === undefined
-  const isFirst = thread.id === null && thread.from === session.attempt // Then no attempt can have written in it yet.
+  const isFirst = thread.id === null && thread.from === session.attempt.number // Then no attempt can have written in it yet.
   const resume = (isFirst ? null : findThread(session, context)?.thread) ?? (hasRecord ? thread.id : null)
   const spent = chargedUsage(spending)
   const left = (limit: number | null, used: number): number | null =>
@@ -145,11 +146,14 @@ function launchRequest(session: Session, context: ThreadContext): LaunchRequest 
     env: runtime.readEnvironment(spec.id),
     resume,
     tag: threadTag(session),
-    isContinuation: errand?.kind === 'continue',
+    isContinuation: input?.kind === 'continue',
     autonomy: spec.autonomy,
     model: spec.model,
     effort: spec.effort,
-    budget: { usd: left(spec.limits.usd, spent.usd ?? 0), turns: left(spec.limits.turns, spent.turns) },
+    budget: {
+      usd: left(spec.supervision.limits.usd, spent.usd ?? 0),
+      turns: left(spec.supervision.limits.turns, spent.turns),
+    },
   }
 }
 
@@ -159,9 +163,10 @@ function turnInputBytes(
   { work: runtime, isTracked }: SessionContext,
   gitSummary: string,
 ): Uint8Array {
-  const { errand, spec } = session
-  if (errand?.kind === 'message') return runtime.readMessage(spec.id, errand.message)
-  const hints = { situation: gitSummary, isTracked: errand?.kind === 'digest' && isTracked() }
+  const { spec } = session
+  const { input } = session.attempt
+  if (input?.kind === 'message') return runtime.readMessage(spec.id, input.message)
+  const hints = { situation: gitSummary, isTracked: input?.kind === 'digest' && isTracked() }
   return new TextEncoder().encode(turnInputText(session, runtime, hints))
 }
 

@@ -1,5 +1,5 @@
 import { isClockRolledBack } from '../core/policy/restart-schedule.ts'
-import { sessionDueAt, type Session } from '../core/session/session.ts'
+import { sessionDueAt, type Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import { attemptRef } from '../ports/runtime.ts'
 import { shownOutput } from './perform.ts'
@@ -79,10 +79,10 @@ export class PeriodicCheck {
   }
 
   /** Returns true when the process is alive and its output is not parsed: an observation would find nothing new. */
-  #isKnownToRun({ spec, phase, life, exit }: Session): boolean {
+  #isKnownToRun({ spec, phase, attempt: { process, exit } }: Session): boolean {
     const { runtime, agents } = this.#context
-    if (phase.name !== 'running' || life === null || exit !== null) return false
-    return agents(spec.agent).readLine === undefined && runtime.isProcessAlive(life)
+    if (phase.name !== 'running' || process === null || exit !== null) return false
+    return agents(spec.agent).readLine === undefined && runtime.isProcessAlive(process)
   }
 
   #shownOutput({ spec }: Session): ReturnType<typeof shownOutput> {
@@ -90,6 +90,7 @@ export class PeriodicCheck {
   }
 }
 
-function isRunning({ life, exit }: Session): boolean {
-  return life !== null && exit === null
+/** A session without an exit record may have ended: its shim was killed, too. */
+function isRunning({ attempt: { process, exit }, phase }: Session): boolean {
+  return process !== null && exit === null && phase.name !== 'ended'
 }

@@ -1,6 +1,6 @@
 import { describeEffect } from '../core/describe/repeated-trouble.ts'
 import type { Effect } from '../core/session/decision.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import type { Duration } from '../lib/time.ts'
 import { Trouble, invariant } from '../lib/errors.ts'
@@ -9,7 +9,7 @@ import { attemptRef } from '../ports/runtime.ts'
 import { observeAttempt } from './observe.ts'
 import { performEffect, type SessionContext } from './perform.ts'
 import type { DecisionCommitter } from './decision-committer.ts'
-import { checkFinalThread } from './thread-lookup.ts'
+import { checkFinalThread } from './thread-survey.ts'
 import { UnfinishedLines } from './unfinished-lines.ts'
 import type { EngineContext } from './context.ts'
 
@@ -50,25 +50,25 @@ export class SessionRunner {
     const session = store.load(id)
     const { name } = session?.phase ?? { name: 'ended' }
     if (session === undefined || name === 'ended' || name === 'resting') {
-      this.#clearMailbox(id, session?.attempt)
+      this.#clearMailbox(id, session?.attempt.number)
       return false
     }
     const agent = this.#agentOf(session)
-    if (agent.readLine !== undefined && session.exit === null) runtime.watchOutput(attemptRef(session), true)
+    if (agent.readLine !== undefined && session.attempt.exit === null) runtime.watchOutput(attemptRef(session), true)
     const observed = observeAttempt(session, this.sessionContext(session), {
       isSwept,
       awaited: this.#awaitedFor(session),
       unfinished: this.#unfinished,
     })
     const isNews = this.#committer.decideAndCommit(id, observed.signals, observed)
-    if (observed.signals.length > 0) this.#clearMailbox(id, session.attempt)
+    if (observed.signals.length > 0) this.#clearMailbox(id, session.attempt.number)
     if (!observed.isAwaited) this.#awaitedPanes.delete(id)
     if (observed.isAdopted || observed.isAwaited) this.#observeLater(id)
     return isNews
   }
 
   /** Returns the time spent waiting for the attempt's pane. Each supervisor counts from zero. */
-  #awaitedFor({ spec, attempt }: Session): Duration {
+  #awaitedFor({ spec, attempt: { number: attempt } }: Session): Duration {
     const now = this.#context.clock.monotonic()
     const known = this.#awaitedPanes.get(spec.id)
     if (known?.attempt === attempt) return now - known.since
@@ -130,22 +130,18 @@ export class SessionRunner {
   #readFinalThread(learned: readonly Signal[], id: string): Signal[] {
     const session = this.#context.store.load(id)
     const gone = learned.find(isGone)
-    if (session === undefined || gone?.attempt !== session.attempt) return []
+    if (session === undefined || gone?.attempt !== session.attempt.number) return []
     return checkFinalThread(session, this.sessionContext(session), gone.at)
   }
 
   sessionContext(session: Session): SessionContext {
-    const { runtime, clock, tracker } = this.#context
-    const { id, cwd, beads = false } = session.spec
-    const others = (): string[] => this.#otherThreads(id)
+    const { runtime, clock, tracker, store } = this.#context
+    const { id, cwd, supervision } = session.spec
+    const { beads = false } = supervision
+    const isForeign = (thread: string): boolean => store.isThreadUsed(thread, { except: id })
     const { saveBeforeStart, gitSummary } = this.#engine
     const isTracked = (): boolean => beads && tracker.findRoot({ cwd, env: runtime.readEnvironment(id) }) !== null
-    return { work: runtime, clock, agent: this.#agentOf(session), others, isTracked, saveBeforeStart, gitSummary }
-  }
-
-  #otherThreads(id: string): string[] {
-    const others = this.#context.store.all().filter(({ spec }) => spec.id !== id)
-    return others.flatMap(({ thread }) => thread.id ?? [])
+    return { work: runtime, clock, agent: this.#agentOf(session), isForeign, isTracked, saveBeforeStart, gitSummary }
   }
 
   #agentOf(session: Session): Agent {

@@ -1,4 +1,4 @@
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import type { Task } from '../core/session/task.ts'
 import type { SessionFiles } from '../ports/runtime.ts'
 import { stripTranscriptNotes } from '../core/describe/transcript-notes.ts'
@@ -18,15 +18,16 @@ export interface TakeoverHints {
 
 /** Returns the text that the current attempt receives. */
 export function turnInputText(session: Session, runtime: SessionFiles, hints: TakeoverHints): string {
-  const { errand, spec } = session
-  if (errand === null) return ''
-  switch (errand.kind) {
+  const { spec } = session
+  const { input } = session.attempt
+  if (input === null) return ''
+  switch (input.kind) {
     case 'message':
-      return decodeText(runtime.readMessage(spec.id, errand.message))
+      return decodeText(runtime.readMessage(spec.id, input.message))
     case 'continue':
-      return continueText(session.attempt, errand.why)
+      return continueText(session.attempt.number, input.why)
     case 'digest':
-      return digestText(session, runtime, { why: errand.why, ...hints })
+      return digestText(session, runtime, { why: input.why, ...hints })
   }
 }
 
@@ -44,7 +45,8 @@ function digestText(
   runtime: SessionFiles,
   { why, situation, isTracked }: TakeoverHints & { why: string },
 ): string {
-  const { spec, attempt, messages, tasks } = session
+  const { spec, messages, tasks } = session
+  const { number: attempt } = session.attempt
   const read = messages.filter(message => message.confirmedAt !== null)
   const [prompt, ...later] = read.map(message => decodeText(runtime.readMessage(spec.id, message.id)).trim())
   const finalOutput = stripTranscriptNotes(runtime.transcriptTail(spec.id, MAX_LOG_LENGTH))
@@ -92,7 +94,7 @@ const MAX_LINES = 60
 
 /** Returns git's summary of a session's work for the thread that takes it over; empty when git shows nothing. */
 export async function gitSummary({ spec }: Session, checkpoints: CheckpointReader): Promise<string> {
-  if (spec.saving.mode === 'off' || !checkpoints.isRepository(spec.cwd)) return ''
+  if (spec.supervision.saving.mode === 'off' || !checkpoints.isRepository(spec.cwd)) return ''
   const target = checkpointTargetOf(spec)
   const all = await checkpoints.list(target)
   const [first] = all

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hasCode, invariant, Trouble, errorMessage } from './errors.ts'
+import { hasCode, invariant, isDiskFull, Trouble, errorMessage } from './errors.ts'
 
 test('Trouble names the operation and the reason, and keeps the cause', () => {
   const cause = new Error('no more ptys')
@@ -20,4 +20,11 @@ test('errorMessage accepts any thrown value, and only errors have codes', () => 
     false,
     false,
   ])
+})
+
+test('a write beyond the quota counts as a full disk, by the errors of Node 20 for both of its interfaces', () => {
+  const direct = Object.assign(new Error('Unknown system error -122, write'), { errno: -122 })
+  const promised = Object.assign(new Error('UNKNOWN: unknown error, write'), { errno: -122, code: 'UNKNOWN' })
+  const missing = Object.assign(new Error('ENOENT: no such file or directory'), { errno: -2, code: 'ENOENT' })
+  expect([direct, promised, new Trouble('saving', direct), missing].map(isDiskFull)).toEqual([true, true, true, false])
 })

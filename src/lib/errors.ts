@@ -30,12 +30,20 @@ export function rootReason(cause: unknown): string {
  * as an I/O error.
  */
 export function isDiskFull(cause: unknown): boolean {
-  return hasCode(cause, 'ENOSPC', 'EDQUOT') || /ENOSPC|EDQUOT|disk is full|disk I\/O error/.test(errorMessage(cause))
+  if (hasCode(cause, 'ENOSPC')) return true
+  if (cause instanceof Error && 'errno' in cause && QUOTA_EXCEEDED.includes(Number(cause.errno))) return true
+  return /ENOSPC|system error -122|disk is full|disk I\/O error/.test(errorMessage(cause))
 }
+
+/** EDQUOT of Linux and of macOS, for which Node 20 has no name. */
+const QUOTA_EXCEEDED = [-122, -69]
 
 export function hasCode(cause: unknown, ...codes: string[]): boolean {
   return cause instanceof Error && 'code' in cause && codes.includes(String(cause.code))
 }
+
+/** The codes of a start of a program that is not on PATH. One folder of PATH that is unreadable makes it EACCES. */
+export const NOT_FOUND = ['ENOENT', 'EACCES'] as const
 
 /**
  * oneshot understood a request and refuses it: a code from the catalogue, a sentence and a hint, never a stack trace.

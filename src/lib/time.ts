@@ -8,6 +8,9 @@ const UNITS: Record<string, Duration> = { ms: 1, s: 1000, m: 60_000, h: 3_600_00
 /** A thousand years: now plus any duration is still a valid date. */
 export const LONGEST_DURATION: Duration = 365_000 * 86_400_000
 
+/** The last instant that a date can express. */
+export const LAST_INSTANT: Instant = 8.64e15
+
 /** Parses `90s`, `5m`, `1h30m`, `250ms`, `2d`; a bare number means seconds. Returns undefined for anything else. */
 export function parseDuration(text: string): Duration | undefined {
   const duration = sumUnits(text.trim())

@@ -1,4 +1,4 @@
-import type { Loop } from '../core/loop/loop.ts'
+import type { Loop } from '../core/loop/loop-state.ts'
 import type { LoopSignal } from '../core/loop/signals.ts'
 import type { LoopSpec } from '../core/loop/spec.ts'
 import type { Checks } from '../ports/checks.ts'

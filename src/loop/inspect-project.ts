@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { refusal } from '../api/contract/problems.ts'
-import type { PreflightView, ListView } from '../api/contract/loop.ts'
+import type { PreflightView, ListView } from '../api/contract/loop-view.ts'
 import { matchesGlob } from '../lib/text/glob.ts'
 import { didYouMean } from '../lib/text/did-you-mean.ts'
 import { parentFolders } from '../lib/text/raw-path.ts'

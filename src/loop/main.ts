@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { lastStop } from '../core/session/events.ts'
 import { requestedTasks } from '../core/loop/schedule.ts'
-import { type Loop, isInProgress } from '../core/loop/loop.ts'
+import { type Loop, isInProgress } from '../core/loop/loop-state.ts'
 import { parseLoopSpec } from '../core/loop/spec.ts'
 import { NO_USAGE, type Usage, addUsage } from '../core/session/usage.ts'
 import type { Task } from '../core/session/task.ts'
@@ -19,7 +19,7 @@ import { describeChanges } from './progress-text.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from '../api/client.ts'
 import type { Duration, Instant } from '../lib/time.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 
 /** Milliseconds that workers get to stop before the loop exits; the supervisor ends the others. */
 const STOP_TIMEOUT = 5_000
@@ -45,7 +45,7 @@ export async function runLoop(argv: readonly string[]): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort())
   void restartLostSupervisor(home, ending.signal)
   const readLastStop = (): Instant | undefined => lastStop(readEvents(home, session.id))
-  const record = { loop, wokenAt: stored.clockSince, readLastStop }
+  const record = { loop, resumedAt: stored.clockSince, readLastStop }
   const hooks = { record: (next: Loop) => writeLoop(home, session.id, next), onChange: announce }
   const last = await runFromRecord(context, record, hooks, ending.signal)
   if (ending.signal.aborted) return await stopWorkersAndExit(context)
@@ -87,7 +87,7 @@ function tasksOf(loop: Loop): Omit<Task, 'source'>[] {
   return requestedTasks(loop).map(task => ({
     id: task.item.label,
     title: task.item.title,
-    state: task.stand.name === 'done' ? 'done' : isInProgress(task) ? 'doing' : 'open',
+    state: task.state.name === 'done' ? 'done' : isInProgress(task) ? 'doing' : 'open',
   }))
 }
 

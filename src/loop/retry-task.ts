@@ -1,7 +1,7 @@
 import { refusal } from '../api/contract/problems.ts'
-import type { RetriedView } from '../api/contract/loop.ts'
-import type { LoopTask } from '../core/loop/loop.ts'
-import { resetForRetry } from '../core/loop/update.ts'
+import type { RetriedView } from '../api/contract/loop-view.ts'
+import type { LoopTask } from '../core/loop/loop-state.ts'
+import { resetForRetry } from '../core/loop/task-changes.ts'
 import type { Home } from '../state/home.ts'
 import { readLoopOrThrow, writeLoop } from '../state/loop-file.ts'
 import { readStoredSession } from '../world/store/reader.ts'
@@ -20,13 +20,13 @@ export function retryTask(home: Home, sessionId: string, wanted: string, options
   if (task === undefined) throw refusal('no-task', `${name} has no task ${wanted}`, `its tasks are ${known}`)
   assertOpen(task, name, loop.spec.list)
   writeLoop(home, sessionId, resetForRetry(loop, task.item.key, options))
-  const left = options.isFresh && !task.isCleared ? (task.place?.branch ?? null) : null
+  const left = options.isFresh && !task.isWorktreeRemoved ? (task.checkout?.branch ?? null) : null
   return { name, task: { id: task.item.label, title: task.item.title }, left }
 }
 
 /** A ticked box means done, even if our record differs. */
-function assertOpen({ item, stand }: LoopTask, name: string, list: string | null): void {
-  if (stand.name !== 'done') return
+function assertOpen({ item, state }: LoopTask, name: string, list: string | null): void {
+  if (state.name !== 'done') return
   const how = list === null ? 'open its issue again' : `untick its box in ${list}`
   throw refusal('session-done', `task ${item.label} is done`, `${how}, then: oneshot resume ${name}`)
 }

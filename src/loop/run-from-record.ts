@@ -1,4 +1,4 @@
-import { createLoop, type Loop } from '../core/loop/loop.ts'
+import { createLoop, type Loop } from '../core/loop/loop-state.ts'
 import type { LoopSignal } from '../core/loop/signals.ts'
 import type { Instant } from '../lib/time.ts'
 import type { LoopContext } from './context.ts'
@@ -10,7 +10,7 @@ export interface LoopRecord {
   /** Undefined if the loop has not decided anything yet. */
   readonly loop: Loop | undefined
   /** The last time that a person started or resumed the loop's session. */
-  readonly wokenAt: Instant
+  readonly resumedAt: Instant
   /** Returns the time of the last stop; undefined if the session was never stopped. */
   readonly readLastStop: () => Instant | undefined
 }
@@ -22,7 +22,7 @@ export async function runFromRecord(
   hooks: RunnerHooks,
   ending: AbortSignal,
 ): Promise<Loop> {
-  const loop = record.loop ?? createLoop(context.spec, context.clock.now(), record.wokenAt)
+  const loop = record.loop ?? createLoop(context.spec, context.clock.now(), record.resumedAt)
   const seen = await initialSignals(context, loop, record, ending)
   return new LoopRunner(context, loop, hooks).run(seen, ending)
 }
@@ -34,13 +34,13 @@ export async function runFromRecord(
 async function initialSignals(
   context: LoopContext,
   loop: Loop,
-  { wokenAt, readLastStop }: LoopRecord,
+  { resumedAt, readLastStop }: LoopRecord,
   ending: AbortSignal,
 ): Promise<LoopSignal[]> {
   const at = context.clock.now()
-  const isResumed = loop.wokenAt !== wokenAt
-  const stoppedAt = isResumed ? (readLastStop() ?? wokenAt) : wokenAt
-  const resumed: LoopSignal[] = isResumed ? [{ type: 'user.resume', at, wokenAt, stoppedAt }] : []
+  const isResumed = loop.resumedAt !== resumedAt
+  const stoppedAt = isResumed ? (readLastStop() ?? resumedAt) : resumedAt
+  const resumed: LoopSignal[] = isResumed ? [{ type: 'user.resume', at, resumedAt, stoppedAt }] : []
   const isToLook = loop.tasks.length > 0 && (isResumed || loop.stage.name !== 'ended')
   const seen: LoopSignal[] = []
   const report = (signal: object): void => void seen.push({ ...signal, at } as LoopSignal)

@@ -1,6 +1,6 @@
 import { decideLoop } from '../core/loop/decide.ts'
-import { type LoopEffect, effectsOf, loopDueAt, effectsToStart } from '../core/loop/effects.ts'
-import type { Loop } from '../core/loop/loop.ts'
+import { type LoopEffect, effectsOf, loopDueAt, effectsToStart } from '../core/loop/derive-effects.ts'
+import type { Loop } from '../core/loop/loop-state.ts'
 import type { LoopSignal } from '../core/loop/signals.ts'
 import { type Job, KeyedJobs } from '../lib/keyed-jobs.ts'
 import type { RetryPolicy } from '../lib/retry-policy.ts'

@@ -3,7 +3,7 @@ import { connect } from '../api/client.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import type { WorkerExit } from '../core/loop/signals.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import { NO_USAGE, totalUsage } from '../core/session/usage.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { Duration } from '../lib/time.ts'
@@ -11,7 +11,7 @@ import type { SerialLoops, Worker, WorkerRequest, WorkerState, Workers } from '.
 import type { Home } from '../state/home.ts'
 import { findOtherSerialLoop, findSerialLoop } from '../views/loop/loops.ts'
 import { watchSession } from '../views/sessions.ts'
-import { readStoredSession, readStoredSessions } from '../world/store/reader.ts'
+import { readChildren, readLiveSessions, readStoredSession } from '../world/store/reader.ts'
 
 /** The keeper restarts a supervisor within a second, unless the user stopped it. */
 const RETRY_INTERVAL: Duration = 500
@@ -68,12 +68,12 @@ export class SessionWorkers implements Workers {
 
   readExit(id: string): WorkerExit {
     const record = readStoredSession(this.#home, id)
-    const said = record?.lastWord?.text ?? ''
+    const said = record?.attempt.result?.text ?? ''
     const spent = record === undefined ? NO_USAGE : totalUsage(record.spending)
     if (record?.phase.name !== 'ended')
-      return { outcome: 'failed', reason: 'its session was removed', trouble: null, said, spent }
+      return { outcome: 'failed', reason: 'its session was removed', trouble: null, finalOutput: said, spent }
     const { outcome, reason, trouble } = record.phase
-    return { outcome, reason, trouble, said, spent }
+    return { outcome, reason, trouble, finalOutput: said, spent }
   }
 
   isLoopStopping(): boolean {
@@ -87,7 +87,7 @@ export class SessionWorkers implements Workers {
   }
 
   #children(): Session[] {
-    return readStoredSessions(this.#home).filter(({ spec }) => spec.parent?.id === this.#parent)
+    return readChildren(this.#home, this.#parent)
   }
 
   /** Retries until a supervisor answers: `restartLostSupervisor` starts one that does not come back by itself. */
@@ -131,7 +131,7 @@ function toRunRequest({ options, name, prompt, cwd, env }: WorkerRequest): Omit<
 export function storedSerialLoops(home: Home, self: { readonly id: string; readonly cwd: string }): SerialLoops {
   return {
     find: ({ isEarlier } = { isEarlier: false }) => {
-      const sessions = readStoredSessions(home)
+      const sessions = readLiveSessions(home)
       if (!isEarlier) return findSerialLoop(self.cwd, sessions)?.spec.name ?? null
       const own = sessions.find(({ spec }) => spec.id === self.id)
       if (own === undefined) return null

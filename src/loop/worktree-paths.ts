@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { LoopTask } from '../core/loop/loop.ts'
+import type { LoopTask } from '../core/loop/loop-state.ts'
 import type { Worktree } from '../ports/worktrees.ts'
 
 /**

@@ -1,8 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 
-const ownFolder = path.dirname(fileURLToPath(import.meta.url))
+const ownFolder = import.meta.dirname
 
 /** Returns the path of a file that ships with oneshot: beside the bundle, or in the source tree. */
 export function installedFile(name: string): string {

@@ -30,22 +30,37 @@ export function indexOf(file: string): string {
   return `${file}-shm`
 }
 
+/** Returns the name of the journal (the write-ahead log). */
+export function journalOf(file: string): string {
+  return `${file}-wal`
+}
+
 const DatabaseSync = loadDriver()
 
 /** Node 24 and later include SQLite; for older versions a package with prebuilt binaries has the same API. */
 function loadDriver(): Constructor {
-  const requireModule = createRequire(import.meta.url)
   const hasBuiltIn = Number(process.versions.node.split('.')[0]) >= 24
-  const name = hasBuiltIn ? 'node:sqlite' : (prebuiltBinary() ?? '@photostructure/sqlite')
-  return (requireModule(name) as { DatabaseSync: Constructor }).DatabaseSync
+  const { DatabaseSync: constructor } = hasBuiltIn ? requireDriver('node:sqlite') : loadPackage()
+  return constructor
 }
 
-/**
- * Returns the path of the package's binary. Without it the package searches, which costs each command 5 of its 20 ms.
- */
-function prebuiltBinary(): string | undefined {
+interface Driver {
+  readonly DatabaseSync: Constructor
+}
+
+/** Loads the package's binary itself: the package searches for it, and `require` for the package's files. */
+function loadPackage(): Driver {
   const libc = fs.existsSync('/etc/alpine-release') ? 'musl' : 'glibc' // The package uses `glibc` for macOS, too.
   const folder = path.join('node_modules/@photostructure/sqlite/prebuilds', `${process.platform}-${process.arch}`)
-  const file = path.join(packageRoot(), folder, `@photostructure+sqlite.${libc}.node`)
-  return fs.existsSync(file) ? file : undefined
+  const binary = { exports: {} }
+  try {
+    process.dlopen(binary, path.join(packageRoot(), folder, `@photostructure+sqlite.${libc}.node`))
+    return binary.exports as Driver
+  } catch {
+    return requireDriver('@photostructure/sqlite') // npm has put the package elsewhere, or compiled it.
+  }
+}
+
+function requireDriver(name: string): Driver {
+  return createRequire(import.meta.filename)(name) as Driver
 }

@@ -1,4 +1,5 @@
-import type { Autonomy, Exit, TurnResult, ParserState, Mode, SuccessCriterion } from '../core/session/session.ts'
+import type { Exit, TurnResult, ParserState } from '../core/session/attempt.ts'
+import type { Autonomy, Mode, SuccessCriterion } from '../core/session/session-state.ts'
 import type { AgentUpdate } from '../core/session/signals.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 
@@ -11,14 +12,15 @@ export type Observation =
   | { readonly type: 'finished'; readonly word: TurnResult }
   | AgentUpdate
 
-export type { ParserState } from '../core/session/session.ts'
+export type { ParserState } from '../core/session/attempt.ts'
 
-export interface ParsedLine {
+/** `S` is the adapter's own type of the state. Its adapter reads it from the stored JSON before each line. */
+export interface ParsedLine<S extends ParserState = ParserState> {
   readonly observations: readonly Observation[]
   /** The line as a person reads it: whole lines with their line ends; null if the line is not worth reading. */
   readonly text: string | null
   /** The state for the next line. Absent: the state did not change. */
-  readonly memory?: ParserState
+  readonly memory?: S
 }
 
 export interface LaunchRequest {
@@ -62,8 +64,8 @@ export interface ThreadQuery {
   readonly env: Readonly<Record<string, string>>
   /** The time at which oneshot launched the first attempt of this thread. */
   readonly since: Instant
-  /** Threads that belong to other sessions. The lookup never returns one of them. */
-  readonly others: readonly string[]
+  /** Returns true for a thread of another session. The lookup never returns such a thread. */
+  readonly isForeign: (thread: string) => boolean
   /** The first text of the thread. It identifies a thread whose id the program never reported. */
   readonly opening: string
 }

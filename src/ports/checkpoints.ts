@@ -1,4 +1,5 @@
 import type { Checkpoint, CheckpointOptions, CheckpointTrigger, DiffStat } from '../core/checkpoint/checkpoint.ts'
+import type { Spec } from '../core/session/session-state.ts'
 import type { Instant } from '../lib/time.ts'
 
 /** The session whose checkpoints a call is about, and its folder, which determines the repository. */
@@ -195,17 +196,14 @@ export interface CheckpointWriter {
  */
 export interface Checkpoints extends CheckpointReader, CheckpointWriter, Pick<CheckpointFetcher, 'fetch'> {}
 
-interface CheckpointedSession {
-  readonly cwd: string
-  readonly id: string
-  readonly name: string
-  readonly umask?: number | undefined
-  readonly saving?: Partial<CheckpointOptions>
+/** The parts of a session's spec that its checkpoints need. */
+interface CheckpointedSession extends Pick<Spec, 'cwd' | 'id' | 'name' | 'umask'> {
+  readonly supervision: { readonly saving: Pick<CheckpointOptions, 'nested' | 'push' | 'pushUntracked'> }
 }
 
 /** Returns the target for a session's checkpoints, with the options that limit their content. */
-export function checkpointTargetOf({ cwd, id, name, umask, saving = {} }: CheckpointedSession): CheckpointTarget {
-  const { nested, push = null, pushUntracked = false } = saving
+export function checkpointTargetOf({ cwd, id, name, umask, supervision }: CheckpointedSession): CheckpointTarget {
+  const { nested, push, pushUntracked = false } = supervision.saving
   return {
     cwd,
     sessionId: id,

@@ -1,7 +1,7 @@
 import type { Duration } from '../lib/time.ts'
 import type { Checkpoint } from '../core/checkpoint/checkpoint.ts'
 import type { InspectedWork } from '../core/policy/verify.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 
 /** A command line that shows if a project is in order, and the reason for this choice. */
 export interface Check {

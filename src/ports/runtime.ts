@@ -1,4 +1,5 @@
-import type { Exit, Mode, ProcessIdentity, Session } from '../core/session/session.ts'
+import type { Exit, ProcessIdentity } from '../core/session/attempt.ts'
+import type { Mode, Session } from '../core/session/session-state.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 
 /** One attempt of one session, as the work plane identifies it. */
@@ -178,6 +179,6 @@ export interface Runtime extends AttemptRunner, SessionFiles, Viewer {}
 export type RunWhileLive = (sessionId: string, action: () => Promise<void>) => Promise<void>
 
 /** Returns the current attempt of a session, or the attempt that an effect belongs to. */
-export function attemptRef(session: Session, attempt: number = session.attempt): AttemptRef {
+export function attemptRef(session: Session, attempt: number = session.attempt.number): AttemptRef {
   return { sessionId: session.spec.id, name: session.spec.name, attempt, mode: session.spec.mode }
 }

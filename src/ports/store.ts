@@ -1,6 +1,6 @@
 import type { Effect } from '../core/session/decision.ts'
 import type { Event } from '../core/session/events.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import type { Decision } from '../core/session/decision.ts'
 import type { Instant } from '../lib/time.ts'
 import type { NotificationStore, Outgoing } from './notifications.ts'
@@ -39,8 +39,31 @@ export interface Store {
    */
   record(step: Decision, outgoing?: Outgoing): void
   load(id: string): Session | undefined
+  /** Returns every session ever made, newest first: its cost grows with their number. */
   all(): Session[]
   live(): Session[]
+  count(): { readonly live: number; readonly ended: number }
+  /** Returns the live sessions, and the ended ones that may have open work. */
+  unsettled(): Iterable<Session>
+  /**
+   * Records that these ended sessions have no open work. The next record of such a session makes it unsettled again.
+   */
+  markSettled(ids: readonly string[]): void
+  /** Returns true when a session, live or ended, has this name. */
+  isNameUsed(name: string): boolean
+  /** Returns true when a session other than `except` has this conversation. */
+  isThreadUsed(thread: string, options: { readonly except: string }): boolean
+  /** Returns the session that its parent started under this key. */
+  findChild(parentId: string, key: string): Session | undefined
+  /** Returns a session with its owners and all sessions that these own. The owner is the session that started it. */
+  family(id: string): Session[]
+  /** Yields the sessions of a folder, that which began or woke last first. */
+  inFolder(cwd: string): Iterable<Session>
+  /**
+   * Returns settled sessions that ended before this time, the oldest end first. Excludes workers whose parent still
+   * exists, because the parent may read them.
+   */
+  removable(endedBefore: Instant, limit: number): string[]
   /**
    * Returns the unsettled effects of one session, in the order of their decisions; of all sessions if none is named.
    */

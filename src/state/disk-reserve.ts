@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { isDiskFull } from '../lib/errors.ts'
-import { type Home, unusableHome } from './home.ts'
+import { hasCode, isDiskFull } from '../lib/errors.ts'
+import { type Home, isReadOnly, unusableHome } from './home.ts'
 
 /** Exit records, claims and a supervisor's start need some hundred KB; the rest is for transcripts. */
 const RESERVE_SIZE = 4 * 1_048_576
@@ -64,7 +64,12 @@ export class DiskReserve {
     const part = await fs.promises.open(this.#part, 'w', 0o600)
     try {
       for (let done = 0; done < size; ) {
-        done += (await part.write(block)).bytesWritten
+        const written = await writePiece(part, block)
+        if (written === 0) {
+          await keepShare(part, done)
+          break
+        }
+        done += written
         await assertKept(part)
       }
       if (this.#hasInodesFor(RESERVED_INODES * FREE_SHARE)) await this.#takeSpares(part)
@@ -131,6 +136,23 @@ export class DiskReserve {
   }
 }
 
+/** Returns 0 if a quota or the file size limit (`ulimit -f`) allows no more: the free space does not show either. */
+async function writePiece(part: fs.promises.FileHandle, piece: Uint8Array): Promise<number> {
+  try {
+    return (await part.write(piece)).bytesWritten
+  } catch (cause) {
+    if (isDiskFull(cause) || hasCode(cause, 'EFBIG')) return 0
+    throw cause
+  }
+}
+
+/** Gives back all but the reserve's share of the space that there was. */
+async function keepShare(part: fs.promises.FileHandle, available: number): Promise<void> {
+  const share = Math.floor(available / FREE_SHARE)
+  if (share < MIN_RESERVE_SIZE) throw new Error('there is too little space for a reserve')
+  await part.truncate(share)
+}
+
 /** Throws if another process that met a full disk has removed the file: closing it frees the space. */
 async function assertKept(file: fs.promises.FileHandle): Promise<void> {
   const { nlink } = await file.stat()
@@ -142,6 +164,7 @@ async function assertKept(file: fs.promises.FileHandle): Promise<void> {
  * the same disk. The journal of a killed supervisor has enough space for the next one.
  */
 export function assertFreeSpace(home: Home): void {
+  if (isReadOnly(home.root)) throw unusableHome(home.root, undefined)
   if (fs.existsSync(`${home.database}-wal`)) return
   const probe = path.join(home.root, `room.${process.pid}`)
   try {

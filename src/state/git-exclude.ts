@@ -3,7 +3,7 @@ import path from 'node:path'
 import { hasCode } from '../lib/errors.ts'
 import { readRegularFile } from '../os/files/file-io.ts'
 import { createFolderWithoutLinks } from '../os/files/folder-handle.ts'
-import { isSettled } from '../os/files/is-settled.ts'
+import { isSettled } from '../os/files/mtime-is-settled.ts'
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = fs.constants
 /** Bytes; nobody writes so many exclude patterns by hand. */

@@ -97,18 +97,19 @@ export function openHome(home: Home): void {
 
 /** Turns a failed write into a refusal for the user. */
 export function unusableHome(root: string, cause: unknown): Refusal {
+  const isUnwritable = hasCode(cause, 'EROFS', 'EACCES', 'EPERM') || /readonly database/.test(errorMessage(cause))
+  if (isUnwritable || isReadOnly(root)) {
+    return new Refusal(
+      'home-unusable',
+      `the state folder ${root} cannot be written`,
+      'make it writable, or set ONESHOT_HOME to another folder',
+    )
+  }
   if (isDiskFull(cause)) {
     return new Refusal(
       'disk-full',
       `no space left for the state folder ${root}`,
       'free some space: oneshot clean removes ended sessions with their output',
-    )
-  }
-  if (hasCode(cause, 'EROFS', 'EACCES', 'EPERM') || /readonly database/.test(errorMessage(cause))) {
-    return new Refusal(
-      'home-unusable',
-      `the state folder ${root} cannot be written`,
-      'make it writable, or set ONESHOT_HOME to another folder',
     )
   }
   if (hasCode(cause, 'ENOTDIR', 'EEXIST')) {
@@ -119,6 +120,21 @@ export function unusableHome(root: string, cause: unknown): Refusal {
     `the state folder ${root} cannot be used: ${errorMessage(cause)}`,
     'set ONESHOT_HOME to another folder',
   )
+}
+
+/**
+ * Creates and removes a file. ext4 reports a disk that an error made read-only as writable, and SQLite calls its failed
+ * writes I/O errors.
+ */
+export function isReadOnly(root: string): boolean {
+  const probe = path.join(root, `writable.${process.pid}`)
+  try {
+    fs.closeSync(fs.openSync(probe, 'w', 0o600))
+    fs.rmSync(probe, { force: true })
+    return false
+  } catch (cause) {
+    return hasCode(cause, 'EROFS')
+  }
 }
 
 function assertSocketPathFits(home: Home): void {

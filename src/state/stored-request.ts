@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { hasCode } from '../lib/errors.ts'
+import { hasCode, isDiskFull } from '../lib/errors.ts'
 import type { StoredRequest } from '../ports/runtime.ts'
 import { readPart } from '../os/files/file-io.ts'
 import type { AttemptFolder } from './session-folder.ts'
@@ -16,7 +16,8 @@ const NAME = /^\S{1,400}$/
 export const ROOM_FOR_REQUEST = '\n'.repeat(SIZE)
 
 /**
- * Stores a request for the next supervisor. Returns false without the file, which only attempts of older versions lack.
+ * Stores a request for the next supervisor. Returns false on a read-only disk, and without the file, which only attempts
+ * of older versions lack.
  */
 export function storeRequest({ request: file }: AttemptFolder, { type, by }: StoredRequest): boolean {
   try {
@@ -24,7 +25,7 @@ export function storeRequest({ request: file }: AttemptFolder, { type, by }: Sto
     writeInPlace(file, `${type}${actor}\nend\n`)
     return true
   } catch (cause) {
-    if (hasCode(cause, 'ENOSPC', 'EDQUOT', 'ENOENT')) return false
+    if (isDiskFull(cause) || hasCode(cause, 'ENOENT', 'EROFS')) return false
     throw cause
   }
 }

@@ -1,50 +1,35 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import type { Issue, TrackerSnapshot } from '../core/session/task.ts'
-import { readPart, replaceFile } from '../os/files/file-io.ts'
+import { instant, object, oneOf, type Parser, string, tryParseJson, validEntriesOf, withDefault } from '../lib/codec.ts'
+import { replaceFile } from '../os/files/file-io.ts'
+import { readJsonCache } from '../os/files/json-file.ts'
 import { sessionFolder } from './session-folder.ts'
 import type { Home } from './home.ts'
 
 /** Returns the session's last snapshot of its project's task tracker; null if there is none. Needs no supervisor. */
 export function readTrackerFile(home: Home, sessionId: string): TrackerSnapshot | null {
-  const { tracker } = sessionFolder(home, sessionId)
-  return fs.existsSync(tracker) ? parseTrackerFile(readPart(tracker, 0, MAX_FILE_SIZE).toString()) : null
+  return readJsonCache(sessionFolder(home, sessionId).tracker, parseSnapshot, MAX_FILE_SIZE)
 }
 
 const MAX_FILE_SIZE = 4_194_304
-/** The last instant that a date can express. */
-const LAST_INSTANT = 8.64e15
 
-/** Returns null for a text that is incomplete or not from oneshot; the tracker is then read again. */
+const parseIssue: Parser<Issue> = object({ id: string, title: string, state: oneOf('open', 'doing', 'done') })
+
+/** `version` is that of the tracker. A snapshot of another form counts as none: the supervisor asks the tracker again. */
+const parseSnapshot: Parser<TrackerSnapshot> = object({
+  kind: oneOf('beads'),
+  version: string,
+  at: instant,
+  hash: string,
+  ready: validEntriesOf(parseIssue),
+  settled: withDefault(validEntriesOf(string), []),
+})
+
+/** Returns null for a text that is incomplete or not from oneshot. */
 export function parseTrackerFile(text: string): TrackerSnapshot | null {
-  const { kind, version, at, hash, ready, settled = [] } = parseObject(text)
-  if (kind !== 'beads' || typeof version !== 'string' || typeof hash !== 'string') return null
-  if (typeof at !== 'number' || !(Math.abs(at) <= LAST_INSTANT)) return null
-  if (!Array.isArray(ready) || !Array.isArray(settled)) return null
-  return {
-    kind,
-    version,
-    at,
-    hash,
-    ready: ready.filter(isIssue),
-    settled: settled.filter(id => typeof id === 'string'),
-  }
+  return tryParseJson(text, parseSnapshot)
 }
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(text)) as Record<string, unknown>
-  } catch {
-    return {}
-  }
-}
-
-function isIssue(item: unknown): item is Issue {
-  const { id, title, state } = Object(item) as Partial<Record<keyof Issue, unknown>>
-  return typeof id === 'string' && typeof title === 'string' && ISSUE_STATES.includes(state)
-}
-
-const ISSUE_STATES: readonly unknown[] = ['open', 'doing', 'done'] satisfies Issue['state'][]
 
 export function writeTrackerFile(home: Home, sessionId: string, seen: Omit<TrackerSnapshot, 'hash'>): void {
   const { root, tracker } = sessionFolder(home, sessionId)

@@ -11,7 +11,7 @@ type SessionTarget = Pick<SessionView, 'cwd' | 'id' | 'name'>
 
 /** Reads all checkpoints of a session, oldest first, from its repository alone. */
 export async function readCheckpoints(home: Home, session: SessionTarget): Promise<CheckpointView[]> {
-  const all = await refuseOnFailure(checkpointReader(home).list(checkpointTargetOf(session)))
+  const all = await refuseOnFailure(checkpointReader(home).list(readTarget(session)))
   return all.map(toCheckpointView)
 }
 
@@ -35,8 +35,13 @@ export function readChange(
 
 /** git runs in nested repositories only if the user asked for that when the session started. */
 function diffTarget(home: Home, session: SessionTarget): CheckpointTarget {
-  const nested = readStoredSession(home, session.id)?.spec.saving.nested
-  return checkpointTargetOf({ ...session, saving: nested === undefined ? {} : { nested } })
+  return readTarget(session, readStoredSession(home, session.id)?.spec.supervision.saving.nested)
+}
+
+/** A reader neither pushes nor saves. */
+function readTarget(session: SessionTarget, nested?: boolean): CheckpointTarget {
+  const saving = { push: null, ...(nested !== undefined && { nested }) }
+  return checkpointTargetOf({ ...session, supervision: { saving } })
 }
 
 /** Turns an expected failure of git into a refusal. */

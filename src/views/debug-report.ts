@@ -1,15 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Event } from '../core/session/events.ts'
-import type { Session } from '../core/session/session.ts'
-import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
+import type { Session } from '../core/session/session-state.ts'
 import { maskObject } from '../lib/mask/mask.ts'
-import { Mask } from '../lib/mask/mask.ts'
 import { formatIso } from '../lib/time.ts'
 import { sessionFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'
-import { readEvents, readStoredSession, readOutbox } from '../world/store/reader.ts'
-import { readEnvironment } from './final-output.ts'
+import { readEventsByTime, readStoredSession, readOutbox } from '../world/store/reader.ts'
+import { sessionMask } from './final-output.ts'
 
 /** Bytes; enough for every record that a shim writes. */
 const MAX_RECORD_SIZE = 4_096
@@ -41,13 +39,13 @@ export interface FileReport {
 export function buildDebugReport(home: Home, id: string, eventCount: number): DebugReport | null {
   const session = readStoredSession(home, id)
   if (session === undefined) return null
-  const mask = new Mask(findEnvSecrets(readEnvironment(home, id)))
+  const mask = sessionMask(home, id)
   const { root } = sessionFolder(home, id)
   const report: DebugReport = {
     session,
     outbox: readOutbox(home, id),
     files: listFiles(root),
-    events: readEvents(home, id).slice(-eventCount),
+    events: [...readEventsByTime(home, id, eventCount)],
   }
   return maskObject(report, mask)
 }

@@ -1,12 +1,11 @@
-import fs from 'node:fs'
 import type { SessionView } from '../api/contract/responses.ts'
 import { findFailureLines } from '../core/policy/verify.ts'
 import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
-import { sessionFolder } from '../state/session-folder.ts'
+import { findEnvironment } from '../state/env-file.ts'
 import { type Home, homeExists } from '../state/home.ts'
 import { readStoredSession } from '../world/store/reader.ts'
-import { readLog } from './log.ts'
+import { readLog } from './output-log.ts'
 
 /** The end of a log is the most informative part. */
 const OUTPUT_LINES = 40
@@ -23,8 +22,8 @@ export interface FinalOutput {
 
 /** Reads the last message and output of a session, with secrets masked. */
 export async function readFinalOutput(home: Home, session: SessionView): Promise<FinalOutput> {
-  const mask = new Mask(findEnvSecrets(readEnvironment(home, session.id)))
-  const turnResult = homeExists(home) ? readStoredSession(home, session.id)?.lastWord : null
+  const mask = sessionMask(home, session.id)
+  const turnResult = homeExists(home) ? readStoredSession(home, session.id)?.attempt.result : null
   const chunks: Uint8Array[] = []
   for await (const bytes of readLog(home, session, { raw: false, colour: false, lines: OUTPUT_LINES }))
     chunks.push(bytes)
@@ -34,10 +33,10 @@ export async function readFinalOutput(home: Home, session: SessionView): Promise
   return { said, output, failures: findFailureLines(output) }
 }
 
-export function readEnvironment(home: Home, id: string): Record<string, string> {
-  try {
-    return JSON.parse(fs.readFileSync(sessionFolder(home, id).env, 'utf8')) as Record<string, string>
-  } catch {
-    return {} // The removal of the session includes this file; the mask still recognises secrets of a known form.
-  }
+/**
+ * Returns the mask for a session's secrets. If the session was removed, the mask still recognises secrets of a known
+ * form. Throws if the environment is damaged: nobody may print a text with unknown secrets.
+ */
+export function sessionMask(home: Home, id: string): Mask {
+  return new Mask(findEnvSecrets(findEnvironment(home, id) ?? {}))
 }

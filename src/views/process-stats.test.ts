@@ -1,9 +1,10 @@
+import { withAttempt } from '../core/session/attempt.ts'
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSession } from '../core/session/create.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { waitUntil } from '../../testkit/system/wait-until.ts'
@@ -34,8 +35,8 @@ test('a session without a process has empty statistics', () => {
 test('the statistics show the usage of a process until it is gone', async () => {
   const child = spawn('sh', ['-c', 'while :; do :; done'])
   const pid = child.pid ?? 0
-  const life = { pid, birth: identifyProcess(pid)?.birth ?? '', boot: bootId, startedAt: 1 }
-  const session: Session = { ...newSession(), life }
+  const identity = { pid, birth: identifyProcess(pid)?.birth ?? '', boot: bootId, startedAt: 1 }
+  const session = withAttempt(newSession(), { process: identity })
   const { stdout, stderr } = attemptFolder(temp.home, ID, 1)
   fs.writeFileSync(stdout, 'hello')
   fs.writeFileSync(stderr, 'oh')
@@ -54,7 +55,9 @@ test('the statistics show the usage of a process until it is gone', async () => 
   expect(readHeartbeatStats(session, temp.home, group).cpu).toBe(1_234)
   expect(readHeartbeatStats(session, temp.home, '/nowhere').cpu).toBeGreaterThanOrEqual(20)
   for (const other of [{ birth: '1' }, { boot: 'another' }])
-    expect(readHeartbeatStats({ ...session, life: { ...life, ...other } }, temp.home, null)).toMatchObject({
+    expect(
+      readHeartbeatStats(withAttempt(session, { process: { ...identity, ...other } }), temp.home, null),
+    ).toMatchObject({
       isAlive: false,
       cpu: null,
     })

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import { attemptFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'
@@ -23,15 +23,16 @@ export interface HeartbeatStats {
 
 /** Reads the statistics of an attempt. `group` is the control group of the attempt, if it has one. */
 export function readHeartbeatStats(session: Session, home: Home, group: string | null): HeartbeatStats {
-  const { life, exit, spec, attempt } = session
-  const isThisBoot = life !== null && exit === null && life.boot === bootId
-  const cpu = isThisBoot ? readCpuTime(life, group) : null
+  const { spec } = session
+  const { process: identity, exit, number: attempt } = session.attempt
+  const isThisBoot = identity !== null && exit === null && identity.boot === bootId
+  const cpu = isThisBoot ? readCpuTime(identity, group) : null
   const { stdout, stderr } = attemptFolder(home, spec.id, attempt)
   const stats = [stdout, stderr].map(file => fs.statSync(file, { throwIfNoEntry: false }))
   const written = stats.filter(stat => stat !== undefined).filter(stat => stat.size > 0)
   return {
-    pid: life?.pid ?? null,
-    isAlive: cpu !== null || (isThisBoot && checkLiveness(life) === 'alive'),
+    pid: identity?.pid ?? null,
+    isAlive: cpu !== null || (isThisBoot && checkLiveness(identity) === 'alive'),
     cpu,
     written: written.reduce((sum, stat) => sum + stat.size, 0),
     writtenAt: written.length === 0 ? null : Math.floor(Math.max(...written.map(stat => stat.mtimeMs))),

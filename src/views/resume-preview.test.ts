@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createSession } from '../core/session/create.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { buildResumePreview } from './resume-preview.ts'
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import type { ResumePreview } from '../api/contract/responses.ts'
-import { isIdle, type Session } from '../core/session/session.ts'
+import { isIdle, type Session } from '../core/session/session-state.ts'
 import { formatDuration, type Instant } from '../lib/time.ts'
 import { type Home, homeExists } from '../state/home.ts'
 import { readStoredSession } from '../world/store/reader.ts'
@@ -50,7 +50,8 @@ function* describeFindings(session: Session, hasThread: boolean | null, now: Ins
 }
 
 function describeNextStep(session: Session, hasThread: boolean | null): string {
-  const { phase, thread, messages, attempt } = session
+  const { phase, thread, messages } = session
+  const { number: attempt } = session.attempt
   if (phase.name !== 'ended' && !isIdle(session)) return 'the work continues by itself: there is nothing to resume'
   if (phase.name === 'ended' && messages.length === 0) return 'nothing: a command is not started twice'
   const isAllRead = messages.every(message => message.confirmedAt !== null)

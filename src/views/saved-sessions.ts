@@ -1,5 +1,5 @@
 import { parseCheckpointRecord } from '../core/checkpoint/record.ts'
-import type { PhaseName } from '../core/session/session.ts'
+import type { PublicPhase } from '../core/session/session-state.ts'
 import { formatIso } from '../lib/time.ts'
 import type { FetchResult, SessionFilter } from '../ports/checkpoints.ts'
 import type { Home } from '../state/home.ts'
@@ -40,8 +40,14 @@ export async function findSavedSessions(home: Home, cwd: string): Promise<SavedS
   })
 }
 
-/** The phases of a session that has not ended. */
-const ACTIVE_STATES: ReadonlySet<string> = new Set<PhaseName>(['starting', 'running', 'resting', 'blocked', 'stopping'])
+/** The states of a record whose session has not ended. */
+const ACTIVE_STATES: ReadonlySet<string> = new Set<PublicPhase>([
+  'starting',
+  'running',
+  'resting',
+  'blocked',
+  'stopping',
+])
 
 /** Returns the remotes of the repository around this folder; null outside a repository. */
 export async function remotesAt(home: Home, cwd: string): Promise<string[] | null> {

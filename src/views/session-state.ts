@@ -1,6 +1,6 @@
 import type { SessionView } from '../api/contract/responses.ts'
 import { LOOP_KINDS } from '../api/contract/known-agents.ts'
-import type { Loop } from '../core/loop/loop.ts'
+import type { Loop } from '../core/loop/loop-state.ts'
 import { NO_USAGE, addUsage, describeUsage } from '../core/session/usage.ts'
 
 /** The state of a session in one word: its phase while it lives, its outcome after; `held` when its user paused it. */

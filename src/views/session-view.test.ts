@@ -1,12 +1,13 @@
+import { withAttempt, type ProcessIdentity } from '../core/session/attempt.ts'
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSession } from '../core/session/create.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { waitUntil } from '../../testkit/system/wait-until.ts'
-import { writeTroubleFile } from '../state/trouble-file.ts'
+import { writeTroubleFile } from '../state/repeated-trouble-file.ts'
 import { attemptFolder } from '../state/session-folder.ts'
 import { bootId, identifyProcess, checkLiveness } from '../os/process/processes.ts'
 import { toSessionView } from './session-view.ts'
@@ -20,15 +21,15 @@ beforeEach(() => {
 afterEach(() => temp.assertNoLeaks())
 
 const newSession = (): Session =>
-  createSession(makeSpec({ agent: 'mute', id: ID, maxTime: 60_000 }), { hasPrompt: true }).session
+  createSession(makeSpec({ agent: 'mute', id: ID, supervision: { maxTime: 60_000 } }), { hasPrompt: true }).session
 
 function alive(session: Session): Session {
   const birth = identifyProcess(process.pid)?.birth ?? ''
+  const identity = { pid: process.pid, birth, boot: bootId, startedAt: 1_000 }
   return {
-    ...session,
+    ...withAttempt(session, { process: identity }),
     phase: { name: 'running', since: 1_000 },
     startedAt: 1_000,
-    life: { pid: process.pid, birth, boot: bootId, startedAt: 1_000 },
   }
 }
 
@@ -78,7 +79,7 @@ test('the view shows trouble that repeats until the session has ended', () => {
   const repeatedTrouble = { ...trouble, since: '1970-01-01T00:00:05.000Z' }
   expect(toSessionView(newSession(), temp.home)).toMatchObject({ repeatedTrouble })
   const phase = { name: 'ended', at: 9_000, outcome: 'done', reason: 'exit code 0', trouble: null } as const
-  expect(toSessionView({ ...newSession(), phase }, temp.home)).not.toHaveProperty('repeatedTrouble')
+  expect(toSessionView({ ...newSession(), phase }, temp.home)).toHaveProperty('repeatedTrouble', undefined)
 })
 
 test('the view shows a live process with its pid', () => {
@@ -88,7 +89,7 @@ test('the view shows a live process with its pid', () => {
 test('the view does not show a process of an earlier boot, or with another birth, as alive', () => {
   const session = alive(newSession())
   for (const other of [{ boot: 'another' }, { birth: '1' }]) {
-    const gone = { ...session, life: { ...(session.life as NonNullable<Session['life']>), ...other } }
+    const gone = withAttempt(session, { process: { ...(session.attempt.process as ProcessIdentity), ...other } })
     expect(toSessionView(gone, temp.home)).toMatchObject({
       phase: 'stopping',
       pid: null,
@@ -99,16 +100,16 @@ test('the view does not show a process of an earlier boot, or with another birth
 
 test('the view shows the exit of a dead process as soon as it is on disk, even before the supervisor records it', async () => {
   const child = spawn('sleep', ['1000'])
-  const life = {
+  const identity = {
     pid: child.pid ?? 0,
     birth: identifyProcess(child.pid ?? 0)?.birth ?? '',
     boot: bootId,
     startedAt: 1_000,
   }
-  const session = { ...alive(newSession()), life }
+  const session = withAttempt(alive(newSession()), { process: identity })
   expect(toSessionView(session, temp.home).pid).toBe(child.pid)
   child.kill('SIGKILL')
-  await waitUntil('it is dead', () => checkLiveness(life) === 'dead')
+  await waitUntil('it is dead', () => checkLiveness(identity) === 'dead')
   expect(toSessionView(session, temp.home)).toMatchObject({ phase: 'stopping', pid: null, exitCode: null })
   fs.writeFileSync(attemptFolder(temp.home, ID, 1).exit, 'kind ended\nstatus 137\nsignalled yes\nend\n')
   expect(toSessionView(session, temp.home)).toMatchObject({
@@ -119,7 +120,7 @@ test('the view shows the exit of a dead process as soon as it is on disk, even b
 })
 
 test('the last output is that of the newest attempt with output', () => {
-  const session = { ...newSession(), attempt: 2 }
+  const session = withAttempt(newSession(), { number: 2 })
   fs.mkdirSync(attemptFolder(temp.home, ID, 2).root)
   fs.writeFileSync(attemptFolder(temp.home, ID, 1).stdout, 'hello')
   fs.writeFileSync(attemptFolder(temp.home, ID, 2).stdout, '')
@@ -130,8 +131,7 @@ test('the last output is that of the newest attempt with output', () => {
 test('the view shows how and when a session ended, rests or is blocked', () => {
   const exit = { kind: 'code', code: 3 } as const
   const ended: Session = {
-    ...newSession(),
-    exit,
+    ...withAttempt(newSession(), { exit }),
     phase: { name: 'ended', at: 5_000, outcome: 'failed', reason: 'exit code 3', trouble: 'crash' },
   }
   expect(toSessionView(ended, temp.home)).toMatchObject({
@@ -141,8 +141,7 @@ test('the view shows how and when a session ended, rests or is blocked', () => {
     deadline: null,
   })
   const resting: Session = {
-    ...newSession(),
-    exit,
+    ...withAttempt(newSession(), { exit }),
     phase: { name: 'resting', cause: 'crash', trouble: 'crash', since: 1_000, until: 9_000, reason: 'exit code 3' },
   }
   expect(toSessionView(resting, temp.home)).toMatchObject({
@@ -151,13 +150,13 @@ test('the view shows how and when a session ended, rests or is blocked', () => {
     reason: 'exit code 3',
     trouble: 'crash',
   })
-  const asking = { name: 'blocked', since: 1, question: 'may I?', trouble: 'approval', isIdle: false } as const
+  const asking = { name: 'waiting', since: 1, question: 'may I?', trouble: 'approval' } as const
   expect(toSessionView({ ...newSession(), phase: asking }, temp.home)).toMatchObject({
     phase: 'blocked',
     reason: 'waiting for you: may I?',
     trouble: 'approval',
   })
-  const held = { ...asking, question: 'held by you', trouble: 'held', isIdle: true } as const
+  const held = { ...asking, name: 'blocked', question: 'held by you', trouble: 'held' } as const
   expect(toSessionView({ ...newSession(), phase: held }, temp.home)).toMatchObject({
     reason: 'held by you',
     trouble: 'held',
@@ -167,9 +166,9 @@ test('the view shows how and when a session ended, rests or is blocked', () => {
 test('the view shows the activity, the read messages and the usage', () => {
   const session = alive(newSession())
   const spent = { input: 1_200, cached: 200, output: 30, usd: 0.5, turns: 2 }
+  const tools = [{ id: 'a', tool: 'Bash', summary: 'npm test', since: 1 }]
   const busy: Session = {
-    ...session,
-    activity: { tools: [{ id: 'a', tool: 'Bash', gist: 'npm test', since: 1 }], editedAt: null, retrying: null },
+    ...withAttempt(session, { activity: { tools, editedAt: null, retrying: null } }),
     messages: [...session.messages.map(message => ({ ...message, confirmedAt: 2_000 })), ...session.messages],
     spending: { ...session.spending, before: spent, attempt: spent },
   }
@@ -179,6 +178,6 @@ test('the view shows the activity, the read messages and the usage', () => {
     spent: { turns: 4, inputTokens: 2_400, cachedTokens: 400, outputTokens: 60, costUsd: 1 },
   })
   const failure = { kind: 'overloaded', text: '529 Overloaded', resetAt: null, remedy: null } as const
-  const retrying: Session = { ...busy, activity: { ...busy.activity, retrying: failure } }
+  const retrying = withAttempt(busy, { activity: { ...busy.attempt.activity, retrying: failure } })
   expect(toSessionView(retrying, temp.home).activity).toBe('tries again: 529 Overloaded')
 })

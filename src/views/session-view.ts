@@ -3,24 +3,26 @@ import type { CheckpointView, MessageView, SessionView } from '../api/contract/r
 import type { Checkpoint } from '../core/checkpoint/checkpoint.ts'
 import { describeExit } from '../core/policy/exit-policy.ts'
 import type { Message } from '../core/session/conversation.ts'
-import { sessionDeadline, type Exit, type Session } from '../core/session/session.ts'
+import type { Exit } from '../core/session/attempt.ts'
+import { publicPhase, sessionDeadline, type Session } from '../core/session/session-state.ts'
 import { totalUsage } from '../core/session/usage.ts'
-import { stripCredentials } from '../lib/mask/mask.ts'
+import { stripCredentials } from '../lib/mask/address.ts'
 import { type Instant, formatIso } from '../lib/time.ts'
 import { attemptFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'
 import { bootId, checkLiveness } from '../os/process/processes.ts'
-import { readTroubleFile } from '../state/trouble-file.ts'
-import { readExit } from '../state/attempt-files.ts'
+import { readTroubleFile } from '../state/repeated-trouble-file.ts'
+import { readExit } from '../state/shim-records.ts'
 
 /**
  * Builds the view of a session from its record and the current state of this machine. The view never shows a dead
- * process as alive, even if no supervisor has recorded its death.
+ * process as alive, even if no supervisor has recorded its death. Two fields read files only when somebody uses them,
+ * because a list of hundreds of sessions does not.
  */
 export function toSessionView(session: Session, home: Home): SessionView {
   const { spec, phase } = session
   const processCheck = phase.name === 'ended' ? null : checkProcess(session, home)
-  const exit = session.exit ?? processCheck?.exit ?? null
+  const exit = session.attempt.exit ?? processCheck?.exit ?? null
   return {
     name: spec.name,
     id: spec.id,
@@ -28,15 +30,17 @@ export function toSessionView(session: Session, home: Home): SessionView {
     label: spec.label ?? null,
     agent: spec.agent,
     mode: spec.mode,
-    phase: processCheck?.isOver === true ? 'stopping' : phase.name,
+    phase: processCheck?.isOver === true ? 'stopping' : publicPhase(phase),
     outcome: phase.name === 'ended' ? phase.outcome : null,
     reason: processCheck?.isOver === true ? `${processCheck.how}; not concluded yet` : describePhase(session),
     trouble: 'trouble' in phase ? phase.trouble : null,
-    ...(phase.name !== 'ended' && readRepeatedTrouble(home, spec.id)),
+    get repeatedTrouble() {
+      return phase.name === 'ended' ? undefined : readRepeatedTrouble(home, spec.id)
+    },
     title: spec.title,
     cwd: spec.cwd,
     parent: spec.parent?.id ?? null,
-    attempt: session.attempt,
+    attempt: session.attempt.number,
     restarts: session.restartCount,
     pid: processCheck?.pid ?? null,
     exitCode: exit?.kind === 'code' ? exit.code : null,
@@ -61,23 +65,25 @@ export function toSessionView(session: Session, home: Home): SessionView {
     createdAt: formatIso(spec.createdAt),
     startedAt: session.startedAt === null ? null : formatIso(session.startedAt),
     endedAt: phase.name === 'ended' ? formatIso(phase.at) : null,
-    lastOutputAt: findLastOutput(session, home),
+    get lastOutputAt() {
+      return findLastOutput(session, home)
+    },
     until: phase.name === 'resting' ? formatIso(phase.until) : null,
     deadline: isoOrNull(phase.name === 'ended' ? null : sessionDeadline(session)),
   }
 }
 
-function readRepeatedTrouble(home: Home, id: string): Pick<SessionView, 'repeatedTrouble'> {
+function readRepeatedTrouble(home: Home, id: string): SessionView['repeatedTrouble'] {
   const trouble = readTroubleFile(home, id)
-  return trouble === null ? {} : { repeatedTrouble: { ...trouble, since: formatIso(trouble.since) } }
+  return trouble === null ? undefined : { ...trouble, since: formatIso(trouble.since) }
 }
 
 export function toMessageView(message: Message): MessageView {
-  const { id, gist, acceptedAt, deliveredAt, confirmedAt } = message
+  const { id, summary, acceptedAt, deliveredAt, confirmedAt } = message
   return {
     number: id,
     state: confirmedAt !== null ? 'confirmed' : deliveredAt !== null ? 'delivered' : 'accepted',
-    gist,
+    gist: summary,
     acceptedAt: formatIso(acceptedAt),
     deliveredAt: isoOrNull(deliveredAt),
     confirmedAt: isoOrNull(confirmedAt),
@@ -91,7 +97,7 @@ function lastCheckpoint({ saved }: Session): SessionView['checkpoint'] {
 }
 
 function pushState({ spec, saved }: Session): SessionView['push'] {
-  const { push } = spec.saving
+  const { push } = spec.supervision.saving
   const note = saved.pushNote === undefined ? {} : { note: saved.pushNote }
   return push === null
     ? null
@@ -103,10 +109,10 @@ export function toCheckpointView(checkpoint: Checkpoint): CheckpointView {
   return { number, at: formatIso(at), trigger, attempt, commit, head, ...change, leftOut }
 }
 
-function describeActivity({ activity }: Session): string | null {
+function describeActivity({ attempt: { activity } }: Session): string | null {
   if (activity.retrying !== null) return `tries again: ${activity.retrying.text}`
   const tool = activity.tools.at(-1)
-  return tool === undefined ? null : `${tool.tool} ${tool.gist}`.trim()
+  return tool === undefined ? null : `${tool.tool} ${tool.summary}`.trim()
 }
 
 function sumSpent({ spending }: Session): SessionView['spent'] {
@@ -123,25 +129,31 @@ interface ProcessCheck {
 }
 
 function checkProcess(session: Session, home: Home): ProcessCheck {
-  const { life } = session
-  const isAlive = life !== null && session.exit === null && life.boot === bootId && checkLiveness(life) === 'alive'
-  if (isAlive || life === null || session.exit !== null) {
-    return { pid: isAlive ? life.pid : null, exit: null, isOver: false, how: '' }
+  const { process: identity } = session.attempt
+  const isAlive =
+    identity !== null &&
+    session.attempt.exit === null &&
+    identity.boot === bootId &&
+    checkLiveness(identity) === 'alive'
+  if (isAlive || identity === null || session.attempt.exit !== null) {
+    return { pid: isAlive ? identity.pid : null, exit: null, isOver: false, how: '' }
   }
-  const record = readExit(attemptFolder(home, session.spec.id, session.attempt))
+  const record = readExit(attemptFolder(home, session.spec.id, session.attempt.number))
   const exit = record?.kind === 'ended' ? record.exit : null
-  return { pid: null, exit, isOver: true, how: exit === null ? `pid ${life.pid} is gone` : describeExit(exit) }
+  return { pid: null, exit, isOver: true, how: exit === null ? `pid ${identity.pid} is gone` : describeExit(exit) }
 }
 
-function describePhase({ phase, attempt, restartCount }: Session): string | null {
+function describePhase({ phase, attempt: { number: attempt }, restartCount }: Session): string | null {
   switch (phase.name) {
     case 'starting':
       return attempt > 1 ? `starting attempt ${attempt}` : null
     case 'running':
       return restartCount > 0 ? `restarted ${restartCount} ${restartCount === 1 ? 'time' : 'times'}` : null
+    case 'waiting':
     case 'blocked':
       return phase.trouble === 'held' ? phase.question : `waiting for you: ${phase.question}`
     case 'stopping':
+    case 'verifying':
       return phase.next.reason
     case 'resting':
     case 'ended':
@@ -150,7 +162,7 @@ function describePhase({ phase, attempt, restartCount }: Session): string | null
 }
 
 function findLastOutput(session: Session, home: Home): string | null {
-  for (let attempt = session.attempt; attempt > 0; attempt--) {
+  for (let attempt = session.attempt.number; attempt > 0; attempt--) {
     const { stdout, stderr } = attemptFolder(home, session.spec.id, attempt)
     const times = [stdout, stderr].map(readModifiedAt).filter(at => at !== null)
     if (times.length > 0) return formatIso(Math.max(...times))

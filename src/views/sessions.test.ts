@@ -1,15 +1,14 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSession } from '../core/session/create.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import { makeDecision } from '../core/session/decision.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { sessionFolder } from '../state/session-folder.ts'
 import { createMirror } from '../world/store/mirror.ts'
 import { openStore } from '../world/store/sqlite-store.ts'
-import { readMessage, readMessages } from './sessions.ts'
-import { countUnknownOutput } from './sessions.ts'
+import { countUnknownOutput, readEventViews, readMessage, readMessages, watchEvents } from './sessions.ts'
 
 let temp: TempHome
 beforeEach(() => {
@@ -26,7 +25,7 @@ function record(id: string, traits: Partial<Session>): void {
 }
 
 test('readMessages reads messages from disk, each with its state', () => {
-  const message = { key: 'k', gist: 'a gist', acceptedAt: 1_000, deliveredAt: 2_000, confirmedAt: 3_000 }
+  const message = { key: 'k', summary: 'a summary', acceptedAt: 1_000, deliveredAt: 2_000, confirmedAt: 3_000 }
   const messages = [
     { ...message, id: 1 },
     { ...message, id: 2, confirmedAt: null },
@@ -57,4 +56,34 @@ test('countUnknownOutput counts unknown output over all sessions', () => {
     { agent: 'mute', what: 'system/foo', sessions: 2 },
     { agent: 'mute', what: 'bar', sessions: 1 },
   ])
+})
+
+function recordNotes(id: string, times: readonly number[]): void {
+  const store = openStore(temp.home.database, createMirror(temp.home))
+  const { session } = createSession(makeSpec({ agent: 'mute', id }), { hasPrompt: true })
+  const phase = { name: 'ended', at: 1, outcome: 'done', reason: '', trouble: null } as const
+  const notes = times.map(at => ({ at, type: 'session.noted', note: `${at}` }) as const)
+  store.record(makeDecision({ ...session, phase }, notes))
+  store.close()
+}
+
+const notesOf = (views: Iterable<{ details: unknown }>): number[] =>
+  [...views].map(({ details }) => Number((details as { note: string }).note))
+
+test('readEventViews yields events by their time, in pages, all or only the newest', () => {
+  fs.mkdirSync(sessionFolder(temp.home, 'aaaaaaaaaa').root, { recursive: true })
+  const times = Array.from({ length: 1_203 }, (_, n) => n)
+  recordNotes('aaaaaaaaaa', [...times.slice(600), ...times.slice(0, 600)])
+  recordNotes('bbbbbbbbbb', [5])
+  expect(notesOf(readEventViews(temp.home, 'aaaaaaaaaa', 'all'))).toEqual(times)
+  expect(notesOf(readEventViews(temp.home, 'aaaaaaaaaa', 2))).toEqual([1_201, 1_202])
+  expect(notesOf(readEventViews(temp.home, 'cccccccccc', 'all'))).toEqual([])
+})
+
+test('watchEvents yields each event once, in the order of the records', async () => {
+  fs.mkdirSync(sessionFolder(temp.home, 'aaaaaaaaaa').root, { recursive: true })
+  recordNotes('aaaaaaaaaa', [3, 1])
+  const seen = []
+  for await (const view of watchEvents(temp.home, 'aaaaaaaaaa', new AbortController().signal)) seen.push(view)
+  expect(notesOf(seen)).toEqual([3, 1])
 })

@@ -1,17 +1,19 @@
 import type { EventView, MessageView, SessionView } from '../api/contract/responses.ts'
+import type { Event } from '../core/session/events.ts'
 import { formatIso } from '../lib/time.ts'
 import { type Home, homeExists } from '../state/home.ts'
-import { readEvents, readStoredSession, readStoredSessions } from '../world/store/reader.ts'
+import {
+  readEvents,
+  readEventsAfter,
+  readEventsByTime,
+  readRecentSessions,
+  readStoredSession,
+} from '../world/store/reader.ts'
 import { toMessageView, toSessionView } from './session-view.ts'
 import { sessionFolder, terminalSocket } from '../state/session-folder.ts'
 import { FileWatcher } from '../os/files/file-watcher.ts'
 import fs from 'node:fs'
 import { describeEvent } from '../core/describe/event.ts'
-
-/** Reads every session, newest first, from disk alone. */
-export function readSessions(home: Home): SessionView[] {
-  return homeExists(home) ? readStoredSessions(home).map(session => toSessionView(session, home)) : []
-}
 
 export function readSession(home: Home, id: string): SessionView | undefined {
   const session = homeExists(home) ? readStoredSession(home, id) : undefined
@@ -68,13 +70,25 @@ export function readMessage(home: Home, id: string, number: number): Uint8Array 
   return fs.readFileSync(number === 1 ? prompt : `${messages}/${number}`)
 }
 
-/** Reads the events of a session with descriptions, in order, from disk alone. */
-export function readEventViews(home: Home, id: string): EventView[] {
-  if (!homeExists(home)) return []
-  return readEvents(home, id).map(event => {
-    const { at, type, ...more } = event
-    return { at: formatIso(at), type, text: describeEvent(event), details: more }
-  })
+/** Yields the events of a session with descriptions, by their time, from disk alone: all or only the `newest`. */
+export function* readEventViews(home: Home, id: string, newest: number | 'all'): Generator<EventView> {
+  if (!homeExists(home)) return
+  for (const event of readEventsByTime(home, id, newest)) yield toEventView(event)
+}
+
+/** Yields the events of a session now and as they are recorded, until the session has ended. */
+export async function* watchEvents(home: Home, id: string, signal: AbortSignal): AsyncGenerator<EventView> {
+  let last = 0
+  for await (const _ of watchSession(home, id, signal)) {
+    const read = readEventsAfter(home, id, last)
+    last = read.last
+    yield* read.events.map(toEventView)
+  }
+}
+
+function toEventView(event: Event): EventView {
+  const { at, type, ...more } = event
+  return { at: formatIso(at), type, text: describeEvent(event), details: more }
 }
 
 /** A kind of output that an agent's adapter did not know. */
@@ -85,10 +99,10 @@ export interface UnknownOutput {
   readonly sessions: number
 }
 
-/** Counts the agents' output that oneshot did not know, most frequent first. */
+/** Counts the output of the agents of recent sessions that oneshot did not know, most frequent first. */
 export function countUnknownOutput(home: Home): UnknownOutput[] {
   const counts = new Map<string, UnknownOutput>()
-  for (const { spec, unknown } of homeExists(home) ? readStoredSessions(home) : []) {
+  for (const { spec, unknown } of homeExists(home) ? readRecentSessions(home, RECENT) : []) {
     for (const what of unknown) {
       const key = `${spec.agent} ${what}`
       counts.set(key, { agent: spec.agent, what, sessions: (counts.get(key)?.sessions ?? 0) + 1 })
@@ -96,3 +110,6 @@ export function countUnknownOutput(home: Home): UnknownOutput[] {
   }
   return [...counts.values()].sort((a, b) => b.sessions - a.sessions)
 }
+
+/** An agent's present version has been used in some of these. */
+const RECENT = 500

@@ -1,5 +1,5 @@
 import type { TaskView } from '../api/contract/responses.ts'
-import type { Session } from '../core/session/session.ts'
+import type { Session } from '../core/session/session-state.ts'
 import { finishedIssues, type TrackerSnapshot } from '../core/session/task.ts'
 import { type Home, homeExists } from '../state/home.ts'
 import { readTrackerFile } from '../state/tracker-file.ts'

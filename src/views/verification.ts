@@ -103,5 +103,5 @@ async function collectCheckChanges(
 /** Returns the check line that the session's start required; null without one. */
 export function readRequestedCheck(home: Home, id: string): string | null {
   if (!homeExists(home)) return null
-  return readStoredSession(home, id)?.spec.verify?.check ?? readLoop(home, id)?.spec.check?.line ?? null
+  return readStoredSession(home, id)?.spec.supervision.verify?.check ?? readLoop(home, id)?.spec.check?.line ?? null
 }

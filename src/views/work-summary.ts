@@ -3,7 +3,7 @@ import type { SessionWork } from '../core/policy/verify.ts'
 import { type WorkingState, workBetween, workWithin } from '../world/git/work-since.ts'
 import type { Home } from '../state/home.ts'
 import { readChange, readCheckpoints } from './checkpoints.ts'
-import type { Loop } from '../core/loop/loop.ts'
+import type { Loop } from '../core/loop/loop-state.ts'
 import { readLoop } from '../state/loop-file.ts'
 import { isLoop } from './session-state.ts'
 
@@ -78,8 +78,8 @@ function describeBranch(branch: string, { spec, landedAt }: Loop, name: string):
 
 /** Sums the evidence of all finished tasks. */
 function sumMergedWork({ tasks }: Loop): SessionWork {
-  const evidence = tasks.flatMap(({ stand, evidence }) =>
-    stand.name === 'done' && evidence !== null ? [evidence] : [],
+  const evidence = tasks.flatMap(({ state, evidence }) =>
+    state.name === 'done' && evidence !== null ? [evidence] : [],
   )
   const sum = (measure: (work: SessionWork) => number): number =>
     evidence.map(measure).reduce((all, one) => all + one, 0)

@@ -56,14 +56,15 @@ describe.each(KINDS)('%s', kind => {
   })
 
   test('is stopped when it takes more turns than allowed', async () => {
-    // The supervisor reads the output every 150 ms, so each answer of the model takes longer than that.
-    const steps = Array.from({ length: 8 }, (_, n) => ({ say: `Step ${n}.`, shell: `touch step-${n}`, delay: 250 }))
+    // The supervisor reads the output every 150 ms, so each answer of the model takes longer than that. opencode 1.18
+    // sometimes ignores SIGINT; SIGTERM follows after a second.
+    const steps = Array.from({ length: 20 }, (_, n) => ({ say: `Step ${n}.`, shell: `touch step-${n}`, delay: 250 }))
     const testHome = stage.openHome(kind, { task: [...steps, { say: 'All done.' }] })
     const { name } = await testHome.run(...runArguments(kind), '--name', 'dear', '--max-turns', '3', 'Do it.')
     const ended = await testHome.ended(name)
     expect(ended, await testHome.ok('log', name)).toMatchObject({ outcome: 'stopped' })
     expect(ended.reason).toMatch(/turns/)
-    expect(fs.existsSync(testHome.path('step-7'))).toBe(false)
+    expect(fs.existsSync(testHome.path('step-19'))).toBe(false)
   })
 })
 

@@ -62,7 +62,7 @@ describe.each(KINDS.filter(kind => /^(?:claude|codex)/.test(kind)))('%s', kind =
       .filter(subject => subject.startsWith('Part '))
     expect(merges.toSorted(), story).toEqual(numbers.map(number => `Part ${number}`).toSorted())
     const loop = readLoop(testHome.home, session.id)
-    expect(loop?.tasks.map(({ stand: state }) => state.name)).toEqual(numbers.map(() => 'done'))
+    expect(loop?.tasks.map(({ state }) => state.name)).toEqual(numbers.map(() => 'done'))
     // The supervisor may still save the checkpoint of the end.
     await expect.poll(() => testHome.processesLeft(), { timeout: 15_000, message: story }).toEqual([])
   })

@@ -3,7 +3,7 @@ import http from 'node:http'
 import net from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Spec } from '../../src/core/session/session.ts'
+import type { Spec } from '../../src/core/session/session-state.ts'
 import { sessionFolder } from '../../src/state/session-folder.ts'
 import { run } from '../../src/os/run.ts'
 import { binFolder } from '../system/bin-folder.ts'
@@ -177,7 +177,7 @@ wait`)
   const budgets = await waitUntil('their records are on disk', () => {
     const files = children.map(({ id }) => sessionFolder(testHome.home, id).mirror)
     if (!files.every(file => fs.existsSync(file))) return undefined
-    return files.map(file => (JSON.parse(fs.readFileSync(file, 'utf8')) as { spec: Spec }).spec.limits.usd)
+    return files.map(file => (JSON.parse(fs.readFileSync(file, 'utf8')) as { spec: Spec }).spec.supervision.limits.usd)
   })
   expect(budgets.reduce((a, b) => (a ?? 0) + (b ?? 0), 0)).toBe(4)
 })

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LoopView } from '../../src/api/contract/loop.ts'
+import type { LoopView } from '../../src/api/contract/loop-view.ts'
 import type { SessionView } from '../../src/api/contract/responses.ts'
 import { run } from '../../src/os/run.ts'
 import { binFolder } from '../system/bin-folder.ts'

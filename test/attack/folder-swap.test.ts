@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { replaceFile, replaceIn, rewriteDurably, writeDurably } from '../../src/os/files/file-io.ts'
 import { addToGitExclude } from '../../src/state/git-exclude.ts'
 import { openFolder, openFolderWithoutLinks } from '../../src/os/files/folder-handle.ts'
+import { count, object } from '../../src/lib/codec.ts'
 import { removeTree, unlinkBelow } from '../../src/os/files/remove-tree.ts'
 import { openSessionFolder } from '../../src/world/project-files/agent-folder.ts'
 import { fileTaskSource } from '../../src/world/task-list/file-source.ts'
@@ -91,7 +92,7 @@ test('oneshot writes nothing outside while somebody swaps its folders for links'
   await swapForever(folders, outside)
   let written = 0
   for (let round = 0; round < attackSize(300, 10_000); round++) {
-    const note = new JournalEntry(path.join(project, '.git', 'oneshot', 'file-2'))
+    const note = new JournalEntry(path.join(project, '.git', 'oneshot', 'file-2'), object({ round: count }))
     if (attempt(() => note.write({ round }))) written++
     attempt(() => addToGitExclude(project, [`.agent-${round}/`]))
     attempt(() => rewriteDurably(path.join(project, 'list', 'file-1'), 1_000, () => Buffer.from(`${round}`)))

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { TestHome, isAlive, kill, waitUntil } from '../system/test-home.ts'
+import { isAlive, kill, ProcessHome, type TestHome, waitUntil } from '../system/test-home.ts'
 import { SmallDisk } from '../system/small-disk.ts'
 import { attackSize } from './attack-size.ts'
 
@@ -11,7 +11,7 @@ const GREEDY = ['--', 'sh', '-c', 'while :; do cat /dev/zero; sleep 0.01; done']
 
 let testHome: TestHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new ProcessHome()
 })
 afterEach(() => testHome.close())
 
@@ -160,12 +160,12 @@ describe('on a disk that a session fills', () => {
     ['stop of another session', ['stop', 'quiet']],
     ['hold of another session', ['hold', 'quiet']],
   ]
-  it.each(deeds.slice(0, attackSize(1, deeds.length)))(
+  it.for(deeds.slice(0, attackSize(1, deeds.length)))(
     '%s succeeds after the supervisor was killed and the reserve was used up',
     { tags: ['extended'] },
-    async (_, deed) => {
+    async ([, deed], { skip }) => {
       const disk = await SmallDisk.under(testHome, attackSize(32, 512))
-      if (disk === undefined) return
+      if (disk === undefined) return skip(NO_MOUNT)
       await testHome.ok('run', '--name', 'old', '--headless', '--', 'true')
       await testHome.ended('old')
       await fill(disk)

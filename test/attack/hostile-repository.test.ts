@@ -373,6 +373,33 @@ test('oneshot runs no program for missing objects that a repository promises fro
   expectUnsprung()
 })
 
+test('oneshot runs no program that a repository names for a fetch of missing objects', async () => {
+  const bench = openGitFixture()
+  const { program, expectUnsprung } = trap(bench.root)
+  const { repo } = partialClone(bench)
+  const target = bench.checkpointTarget(repo)
+  const checkpoints = bench.checkpoints()
+  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  // git uses the first of several values, and the second looks harmless.
+  fs.appendFileSync(
+    path.join(repo, '.git/config'),
+    `[remote "origin"]\n\tuploadpack = ${program}\n\tuploadpack = git-upload-pack\n`,
+  )
+  // HEAD is a commit whose blob was never fetched.
+  fs.writeFileSync(path.join(repo, '.git/refs/heads/main'), bench.git(repo, 'rev-parse', 'HEAD~1'))
+  put(repo, 'a.txt', 'changed\n')
+  const second = await checkpoints.save(target, makeCheckpointRequest(), NEVER).catch(() => null)
+  await checkpoints.compareWorktree(target, null).catch(() => null)
+  if (second !== null) await checkpoints.restoreInPlace(target, first, second.checkpoint).catch(() => null)
+  const branch = { branch: 'beside', worktree: path.join(bench.root, 'beside') }
+  await checkpoints.restoreToBranch(target, first, branch).catch(() => null)
+  const worktrees = gitWorktrees({ env: bench.env })
+  await worktrees.snapshot(repo).catch(() => null)
+  const old = bench.git(repo, 'rev-parse', 'HEAD').trim()
+  await worktrees.open(repo, { branch: 'demo/one', path: path.join(bench.root, 'one') }, old).catch(() => null)
+  expectUnsprung()
+})
+
 test.each(['include', 'includeIf "gitdir:/"', 'diff', 'fetch "fsck"'])(
   'a checkpoint does not wait for a pipe that [%s] in the configuration names, and trusts nothing from it',
   async section => {

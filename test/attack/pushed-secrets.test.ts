@@ -34,7 +34,7 @@ test('a pushed checkpoint leaves out untracked files that look like secrets, and
   const checkpoints = fixture.checkpoints({ secretsOf: () => [TOKEN] })
   const { sessionId: id, name } = fixture.checkpointTarget(repo)
   const saving = { mode: 'ref', interval: 1, push: 'origin' } as const
-  const target = checkpointTargetOf({ cwd: repo, id, name, saving })
+  const target = checkpointTargetOf({ cwd: repo, id, name, supervision: { saving } })
   const pushed = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   const files = (commit: string): string[] =>
     fixture.git(repo, 'ls-tree', '-r', '-z', '--name-only', commit).split('\0').slice(0, -1)
@@ -50,7 +50,7 @@ test('a pushed checkpoint leaves out untracked files that look like secrets, and
   const committed = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   expect(files(committed.commit)).toContain('deploy.key')
 
-  const asked = checkpointTargetOf({ cwd: repo, id, name, saving: { ...saving, pushUntracked: true } })
+  const asked = checkpointTargetOf({ cwd: repo, id, name, supervision: { saving: { ...saving, pushUntracked: true } } })
   const whole = await savedCheckpoint(checkpoints.save(asked, makeCheckpointRequest(), NEVER))
   expect(files(whole.commit)).toEqual(expect.arrayContaining(Object.keys(secrets)))
 })
@@ -64,11 +64,11 @@ test('a checkpoint without push contains secret files, and a restore does not to
   put(repo, '.env', 'A=b\n')
   const { sessionId: id, name } = fixture.checkpointTarget(repo)
   const checkpoints = fixture.checkpoints()
-  const local = checkpointTargetOf({ cwd: repo, id: 'aaaaaaaaaa', name, saving: { push: null } })
+  const local = checkpointTargetOf({ cwd: repo, id: 'aaaaaaaaaa', name, supervision: { saving: { push: null } } })
   const own = await savedCheckpoint(checkpoints.save(local, makeCheckpointRequest(), NEVER))
   expect(fixture.git(repo, 'show', `${own.commit}:.env`)).toBe('A=b\n')
 
-  const pushed = checkpointTargetOf({ cwd: repo, id, name, saving: { push: 'origin' } })
+  const pushed = checkpointTargetOf({ cwd: repo, id, name, supervision: { saving: { push: 'origin' } } })
   const first = await savedCheckpoint(checkpoints.save(pushed, makeCheckpointRequest(), NEVER))
   put(repo, 'a.txt', 'b\n')
   const second = await savedCheckpoint(checkpoints.save(pushed, makeCheckpointRequest(), NEVER))
@@ -85,7 +85,7 @@ function pushing(committed: Readonly<Record<string, string>> = {}) {
   fixture.git(repo, 'commit', '--quiet', '--message', 'first')
   const checkpoints = fixture.checkpoints({ secretsOf: () => findEnvSecretsWithBase64({ DEPLOY_PASSWORD: TOKEN }) })
   const { sessionId: id, name } = fixture.checkpointTarget(repo)
-  const target = checkpointTargetOf({ cwd: repo, id, name, saving: { push: 'origin' } })
+  const target = checkpointTargetOf({ cwd: repo, id, name, supervision: { saving: { push: 'origin' } } })
   const save = () => savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   /** All that a push of it would bring, with its messages. */
   const pushedWith = (commit: string): string => {

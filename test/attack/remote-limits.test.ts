@@ -1,7 +1,7 @@
-import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { randomBytes, SEED, seededRandom } from '../../testkit/system/seeded-random.ts'
 import {
   type GitFixture,
   NEVER,
@@ -28,7 +28,7 @@ test('a fetch stops when a remote sends more than the limit, and keeps nothing o
   const [small, large] = [fixture.checkpointTarget(repo), { ...fixture.checkpointTarget(repo), name: 'demo-large' }]
   await savedCheckpoint(checkpoints.save(small, makeCheckpointRequest(), NEVER))
   await checkpoints.push(small, 'origin', {}, NEVER)
-  put(repo, 'large.bin', crypto.randomBytes(300_000))
+  put(repo, 'large.bin', randomBytes(seededRandom(SEED, 'remote-limits'), 300_000))
   await savedCheckpoint(checkpoints.save(large, makeCheckpointRequest(), NEVER))
   await checkpoints.push(large, 'origin', {}, NEVER)
   const clone = path.join(fixture.root, 'clone')

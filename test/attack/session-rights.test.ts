@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { createSession } from '../../src/core/session/create.ts'
 import { clampToLimits } from '../../src/core/authorization/remaining-limits.ts'
-import { isOwnOrDescendant, reasonNotToStart, type StartRequest } from '../../src/core/authorization/permissions.ts'
-import type { Session, Spec } from '../../src/core/session/session.ts'
+import {
+  isOwnOrDescendant,
+  reasonNotToStart,
+  type StartRequest,
+  specsById,
+} from '../../src/core/authorization/permissions.ts'
+import type { Session, Spec } from '../../src/core/session/session-state.ts'
 import { assertValidEnvironment } from '../../src/daemon/session-spec.ts'
-import { makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { makeSpec, type SpecOverrides } from '../../testkit/in-memory/simulation.ts'
 
 const PLAIN: StartRequest = { agent: 'claude', argv: [], autonomy: 'ask', supervision: { maxTime: null } }
-const caller = (spec: Partial<Spec>): Spec => makeSpec({ agent: 'talker', name: 'talker-caller', ...spec })
-const session = (spec: Partial<Spec>): Session =>
+const caller = (spec: SpecOverrides): Spec => makeSpec({ agent: 'talker', name: 'talker-caller', ...spec })
+const session = (spec: SpecOverrides): Session =>
   createSession(makeSpec({ agent: 'talker', ...spec }), { hasPrompt: true }).session
 
 describe('a session with less than full autonomy', () => {
@@ -35,7 +40,7 @@ describe('a session with less than full autonomy', () => {
 })
 
 it('a session gives the sessions it starts no more time, memory or money than it has itself', () => {
-  const own = caller({ maxTime: 60_000, memory: 1_000, limits: { usd: 1, tokens: null, turns: 5 } })
+  const own = { maxTime: 60_000, memory: 1_000, limits: { usd: 1, tokens: null, turns: 5 } }
   const more = { ...PLAIN, supervision: { maxTime: null, limits: { usd: 50, tokens: 7 } } }
   expect(clampToLimits(more, own)).toEqual({
     ...more,
@@ -58,12 +63,14 @@ it('isOwnOrDescendant accepts a session itself and every session that it or its 
     session({ id: 'ring', name: 'e', startedBy: 'ring' }),
   ]
   const [top, , , other] = all as [Session, Session, Session, Session]
-  expect(all.filter(target => isOwnOrDescendant(target, top, all)).map(({ spec }) => spec.id)).toEqual([
+  expect(all.filter(target => isOwnOrDescendant(target, top, specsById(all))).map(({ spec }) => spec.id)).toEqual([
     'top',
     'child',
     'worker',
   ])
-  expect(all.filter(target => isOwnOrDescendant(target, other, all)).map(({ spec }) => spec.id)).toEqual(['other'])
+  expect(all.filter(target => isOwnOrDescendant(target, other, specsById(all))).map(({ spec }) => spec.id)).toEqual([
+    'other',
+  ])
 })
 
 it.each([{ '': 'x' }, { A: 'x\0y' }, { 'A\0B': 'x' }, { 'A=B': 'x' }])(

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { attemptFolder } from '../../src/state/session-folder.ts'
 import { createCgroup, readCgroupMembers, removeEmptyCgroups, removeCgroup } from '../../src/os/cgroup.ts'
 import { identifyProcess, checkLiveness, type ProcessId } from '../../src/os/process/processes.ts'
-import { readShim } from '../../src/state/attempt-files.ts'
+import { readShim } from '../../src/state/shim-records.ts'
 import { canCreateCgroups, openTmuxFixture, type TmuxFixture } from './tmux-fixture.ts'
 
 const NO_GROUPS = 'control groups may not be made here'

@@ -78,7 +78,7 @@ test('restore takes the checkpoint of the other session, not the own one of the 
   expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('work of the lost machine\n')
 })
 
-test('a push replaces the longer chain on the remote with the thinned one', { tags: ['extended'] }, async () => {
+test('a push replaces the longer chain on the remote with the shortenedFiles one', { tags: ['extended'] }, async () => {
   const fixture = openGitFixture()
   const { repo } = begin(fixture)
   const checkpoints = fixture.checkpoints()
@@ -96,7 +96,7 @@ test('a push replaces the longer chain on the remote with the thinned one', { ta
   expect(remote).toBe(local)
 })
 
-test('a fetch keeps the local chain if another machine has thinned it, and reports it as diverged', {
+test('a fetch keeps the local chain if another machine has shortenedFiles it, and reports it as diverged', {
   tags: ['extended'],
 }, async () => {
   const fixture = openGitFixture()

@@ -140,7 +140,7 @@ test('oneshot runs no hook of the repository', async () => {
 forCases(
   ['sha1', 'sha256'],
   1,
-  'thinned checkpoints, including nested ones, keep their numbers, records and contents: %s',
+  'shortenedFiles checkpoints, including nested ones, keep their numbers, records and contents: %s',
   async hash => {
     const fixture = openGitFixture()
     const repo = fixture.repository('repo', `--object-format=${hash}`)

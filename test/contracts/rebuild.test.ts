@@ -1,14 +1,14 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSession } from '../../src/core/session/create.ts'
-import type { Session } from '../../src/core/session/session.ts'
+import type { Session } from '../../src/core/session/session-state.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { flushPromises } from '../../testkit/in-memory/virtual-clock.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { sessionFolder } from '../../src/state/session-folder.ts'
 import { openOrRebuild } from '../../src/world/store/mirror.ts'
 import { openDatabase } from '../../src/os/sqlite.ts'
-import { readStoredSessions, readEvents, readStoredSession } from '../../src/world/store/reader.ts'
+import { readRecentSessions, readEvents, readStoredSession } from '../../src/world/store/reader.ts'
 
 let temp: TempHome
 let said: string[]
@@ -102,17 +102,29 @@ test('the store rebuilds the other sessions if it cannot read one copy', async (
   store.close()
 })
 
+test('the store and its readers refuse the copies of a newer oneshot, instead of a rebuild without them', async () => {
+  await leaveTwo()
+  fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
+  const { mirror } = sessionFolder(temp.home, 'aaaaaaaaaa')
+  fs.writeFileSync(mirror, JSON.stringify({ version: 99, what: 'no idea' }))
+  const newer = /a newer oneshot wrote it \(version 99, this one knows \d+\): oneshot update/
+  expect(open).toThrow(newer)
+  expect(() => readRecentSessions(temp.home, 9)).toThrow(newer)
+  expect(fs.readFileSync(mirror, 'utf8')).toContain('no idea')
+})
+
 test('the store refuses a database of a later version, and does not move it aside', async () => {
   await leaveTwo()
   setVersion(999)
   expect(open).toThrow(/version 999/)
   expect(files().some(name => name.includes('corrupt'))).toBe(false)
+  expect(() => readRecentSessions(temp.home, 9)).toThrow('a newer oneshot wrote it (version 999')
 })
 
 test('a reader needs no supervisor, and uses the copies if it cannot read the database', async () => {
   const sessions = await leaveTwo()
   const newest = [...sessions].reverse()
-  expect(readStoredSessions(temp.home)).toEqual(newest)
+  expect(readRecentSessions(temp.home, 9)).toEqual(newest)
   expect(readStoredSession(temp.home, 'aaaaaaaaaa')).toEqual(sessions[0])
   expect(readEvents(temp.home, 'aaaaaaaaaa').map(event => event.type)).toEqual([
     'session.created',
@@ -121,7 +133,7 @@ test('a reader needs no supervisor, and uses the copies if it cannot read the da
   ])
   fs.rmSync(temp.home.database)
   fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
-  expect(readStoredSessions(temp.home)).toEqual(newest)
+  expect(readRecentSessions(temp.home, 9)).toEqual(newest)
   expect(readStoredSession(temp.home, 'bbbbbbbbbb')).toEqual(sessions[1])
   expect(readStoredSession(temp.home, 'cccccccccc')).toBeUndefined()
   expect(readEvents(temp.home, 'aaaaaaaaaa')).toEqual([])
@@ -129,7 +141,7 @@ test('a reader needs no supervisor, and uses the copies if it cannot read the da
 
 test('a thousand reads leave no file open', async () => {
   await leaveTwo()
-  readStoredSessions(temp.home)
+  readRecentSessions(temp.home, 9)
   const before = fs.readdirSync('/proc/self/fd').length
   for (let times = 0; times < 1_000; times++) readStoredSession(temp.home, 'aaaaaaaaaa')
   expect(fs.readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 1)

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Mode } from '../../src/core/session/session.ts'
+import type { Mode } from '../../src/core/session/session-state.ts'
 import type { LaunchSpec } from '../../src/ports/runtime.ts'
 import { terminalSocket } from '../../src/state/session-folder.ts'
 import { openTmuxFixture, type TmuxFixture } from './tmux-fixture.ts'

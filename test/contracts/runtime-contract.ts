@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe } from 'vitest'
-import type { Mode } from '../../src/core/session/session.ts'
+import type { Mode } from '../../src/core/session/session-state.ts'
 import { type RuntimeTestContext, outputOf, type RuntimeFixture } from './runtime-fixture.ts'
 import { testExits } from './runtime-exit-contract.ts'
 import { testLaunching } from './runtime-launch-contract.ts'

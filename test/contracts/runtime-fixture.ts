@@ -1,4 +1,4 @@
-import type { Mode } from '../../src/core/session/session.ts'
+import type { Mode } from '../../src/core/session/session-state.ts'
 import type { AttemptRef, LaunchSpec, Runtime } from '../../src/ports/runtime.ts'
 import type { ProcessStep, ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 

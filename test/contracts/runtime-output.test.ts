@@ -1,12 +1,12 @@
-import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { childrenOf, isAlive } from '../../bench/measure/proc.ts'
-import type { Mode } from '../../src/core/session/session.ts'
+import { randomBytes, SEED, seededRandom } from '../../testkit/system/seeded-random.ts'
+import type { Mode } from '../../src/core/session/session-state.ts'
 import type { LaunchSpec } from '../../src/ports/runtime.ts'
 import { attemptFolder, attemptId } from '../../src/state/session-folder.ts'
-import { readClaim, readRecorder } from '../../src/state/attempt-files.ts'
+import { readClaim, readRecorder } from '../../src/state/shim-records.ts'
 import { openTmuxFixture, type TmuxFixture, type LaunchOverrides } from './tmux-fixture.ts'
 import { outputOf } from './runtime-fixture.ts'
 
@@ -27,7 +27,7 @@ describe('the output of a headless program', () => {
   afterEach(() => fixture.close())
 
   test('reaches the disk byte for byte', async () => {
-    const bytes = crypto.randomBytes(3_000_000)
+    const bytes = randomBytes(seededRandom(SEED, 'output'), 3_000_000)
     const file = path.join(fixture.home.root, 'bytes')
     fs.writeFileSync(file, bytes)
     const spec = await swept(['/bin/cat', file])

@@ -1,14 +1,15 @@
+import { withAttempt } from '../../src/core/session/attempt.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSession } from '../../src/core/session/create.ts'
 import { decide } from '../../src/core/session/table.ts'
-import { DEFAULT_TIMINGS } from '../../src/core/session/defaults.ts'
-import type { Session, Spec } from '../../src/core/session/session.ts'
+import { DEFAULT_TIMINGS } from '../../src/core/session/timings.ts'
+import type { Session } from '../../src/core/session/session-state.ts'
 import type { Signal } from '../../src/core/session/signals.ts'
 import type { HookCall } from '../../src/core/notify/notice.ts'
 import type { Notice } from '../../src/core/notify/notice.ts'
 import { makeDecision } from '../../src/core/session/decision.ts'
 import { type Store, Superseded } from '../../src/ports/store.ts'
-import { makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { makeSpec, type SpecOverrides } from '../../testkit/in-memory/simulation.ts'
 
 /** A disk on which a test opens one store after the other. */
 export interface StoreFixture {
@@ -29,7 +30,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
     })
     afterEach(() => bench.close())
 
-    const accept = (id: string, overrides: Partial<Spec> = {}): Session => {
+    const accept = (id: string, overrides: SpecOverrides = {}): Session => {
       const first = createSession(
         makeSpec({ agent: 'talker', id, name: `talker-${id}`, createdAt: AT, ...overrides }),
         {
@@ -111,10 +112,78 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect(store.all().map(session => session.spec.id)).toEqual(['new', 'mid', 'old'])
     })
 
+    test('counts live and ended sessions, and finds names, conversations and children', () => {
+      const parent = { id: 'a', key: 'task 1' }
+      happen(accept('a'), { at: AT, type: 'agent.threaded', attempt: 1, thread: 'thread-a' }, stop(AT + 1), gone)
+      const child = accept('b', { parent })
+      expect(store.count()).toEqual({ live: 1, ended: 1 })
+      expect([store.isNameUsed('talker-a'), store.isNameUsed('talker-b'), store.isNameUsed('talker')]).toEqual([
+        true,
+        true,
+        false,
+      ])
+      expect([
+        store.isThreadUsed('thread-a', { except: 'b' }),
+        store.isThreadUsed('thread-a', { except: 'a' }),
+        store.isThreadUsed('thread-b', { except: 'b' }),
+      ]).toEqual([true, false, false])
+      expect([store.findChild('a', 'task 1'), store.findChild('a', 'task 2')]).toEqual([child, undefined])
+    })
+
+    test('finds the family of a session: its owners, and all sessions that these own', () => {
+      accept('top', { createdAt: AT + 1 })
+      accept('child', { startedBy: 'top', createdAt: AT + 2 })
+      accept('grandchild', { parent: { id: 'child', key: 'k' }, createdAt: AT + 3 })
+      accept('sister', { startedBy: 'top', createdAt: AT + 4 })
+      accept('stranger')
+      accept('ring', { startedBy: 'ring' })
+      const family = (id: string): string[] => store.family(id).map(({ spec }) => spec.id)
+      for (const id of ['top', 'child', 'grandchild', 'sister'])
+        expect(family(id)).toEqual(['sister', 'grandchild', 'child', 'top'])
+      expect([family('stranger'), family('ring'), family('none')]).toEqual([['stranger'], ['ring'], []])
+    })
+
+    test('yields the sessions of a folder, that which began last first', () => {
+      accept('old', { cwd: '/here', createdAt: AT - 1 })
+      accept('new', { cwd: '/here', createdAt: AT + 1 })
+      accept('other', { cwd: '/there' })
+      expect([...store.inFolder('/here')].map(({ spec }) => spec.id)).toEqual(['new', 'old'])
+    })
+
+    test('an ended session is unsettled until it is marked, and again after its next record', () => {
+      const unsettled = (): string[] => [...store.unsettled()].map(({ spec }) => spec.id)
+      const ended = happen(accept('a'), stop(AT), gone)
+      accept('live', { createdAt: AT + 1 })
+      expect(ended.phase.name).toBe('ended')
+      expect(unsettled()).toEqual(['a', 'live'])
+      store.markSettled(['a', 'live'])
+      expect(unsettled(), 'a live session is never settled').toEqual(['live'])
+      expect(bench.open().count()).toEqual({ live: 1, ended: 1 })
+      store = bench.open()
+      expect(unsettled()).toEqual(['live'])
+      store.record(makeDecision(ended, []))
+      expect(unsettled()).toEqual(['a', 'live'])
+    })
+
+    test('returns settled sessions that ended before a time, the oldest end first, without workers of a parent', () => {
+      const endAt = (id: string, at: number, overrides: SpecOverrides = {}): Session =>
+        happen(accept(id, overrides), stop(AT), { ...gone, at: AT + at })
+      endAt('a', 3)
+      endAt('b', 1)
+      endAt('c', 2)
+      endAt('busy', 0)
+      endAt('worker', 0, { parent: { id: 'live', key: 'k' } })
+      endAt('orphan', 0, { parent: { id: 'gone', key: 'k' } })
+      accept('live')
+      store.markSettled(['a', 'b', 'c', 'worker', 'orphan', 'live'])
+      expect(store.removable(AT + 3, 9)).toEqual(['orphan', 'b', 'c'])
+      expect(store.removable(AT + 99, 2)).toEqual(['orphan', 'b'])
+    })
+
     test('returns the next due time and the due sessions', () => {
       accept('none')
-      accept('late', { maxTime: 9_000 })
-      accept('soon', { maxTime: 5_000 })
+      accept('late', { supervision: { maxTime: 9_000 } })
+      accept('soon', { supervision: { maxTime: 5_000 } })
       happen(accept('resting'), crash, gone)
       expect(store.nextDue()).toBe(AT + 100)
       expect(store.dueSessions(AT + 99)).toEqual([])
@@ -241,7 +310,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       const all = () => [other.all(), other.events('a'), other.pendingEffects(), other.notifications.unrouted()]
       const before = all()
       expect(() => store.assertEpoch()).toThrow(Superseded)
-      expect(() => store.record(makeDecision({ ...session, attempt: 9 }, []))).toThrow(Superseded)
+      expect(() => store.record(makeDecision(withAttempt(session, { number: 9 }), []))).toThrow(Superseded)
       expect(() => store.settleEffect(launch?.key ?? '')).toThrow(Superseded)
       expect(() => store.remove('a')).toThrow(Superseded)
       expect(() => store.notifications.route(aNotice('a', 1).id, [], AT)).toThrow(Superseded)

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Mode } from '../../src/core/session/session.ts'
+import type { Mode } from '../../src/core/session/session-state.ts'
 import type { LaunchSpec } from '../../src/ports/runtime.ts'
 import { processesOf } from '../../testkit/system/process-list.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'

@@ -122,6 +122,19 @@ test('the next landing finishes an interrupted one, and does not overwrite a fil
   expect(git(repo, 'status', '--porcelain')).toBe('?? mine.txt\n')
 })
 
+test.each([
+  [{ target: '--index-output=../pwned' }, 'it is damaged: in target'],
+  [{ ref: 'refs/heads/../../../pwned' }, 'it is damaged: in ref'],
+  [{ version: 2 }, 'a newer oneshot wrote it'],
+])('a landing refuses a record with %j in the journal, and keeps the record', async (part, why) => {
+  const all = openWorktreesFixture()
+  const { repo, shop: worktrees, head } = all
+  const text = JSON.stringify({ head: head(repo), target: withBranch(all), ref: 'refs/heads/main', ...part })
+  put(repo, '.git/oneshot/landing', text)
+  await expect(worktrees.land(repo, 'work', 'land')).rejects.toThrow(why)
+  expect(fs.readFileSync(path.join(repo, '.git/oneshot/landing'), 'utf8')).toBe(text)
+})
+
 test('the next landing removes the locks of one that was killed after its last step, so that the user can commit', async () => {
   const all = openWorktreesFixture()
   const { repo, shop: worktrees, git, head, commit } = all

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { newTask } from '../../src/core/loop/update.ts'
+import { newTask } from '../../src/core/loop/task-changes.ts'
 import type { WorkEvidence, Snapshot } from '../../src/core/loop/work-evidence.ts'
-import { createLoop, type Loop, type LoopTask } from '../../src/core/loop/loop.ts'
+import { createLoop, type Loop, type LoopTask } from '../../src/core/loop/loop-state.ts'
 import type { LoopSpec } from '../../src/core/loop/spec.ts'
 import { Audit } from '../../src/loop/audit/audit.ts'
 import { put } from './git-fixture.ts'
@@ -27,7 +27,7 @@ async function finished(fixture: Bench, work: () => void): Promise<{ loop: Loop;
 function doneTask(cwd: string, since: Snapshot, evidence: WorkEvidence): LoopTask {
   const item = { key: 'one', label: '1', title: 'one', isDone: true, after: [] } as unknown as LoopTask['item']
   const stand = { name: 'done', at: 1, how: 'seen' } as const
-  return { ...newTask(item, 1), stand, place: { cwd, branch: null, since }, evidence }
+  return { ...newTask(item, 1), state: stand, checkout: { cwd, branch: null, since }, evidence }
 }
 
 /** Audits the work, runs the command that the audit names, and expects no loss afterwards. Returns the command. */
@@ -124,7 +124,7 @@ test('the audit reports the loss of half of the lines of finished work once, wit
     const since = await worktrees.snapshot(repo)
     put(repo, 'made.txt', text)
     const seen = await worktrees.collectEvidence(repo, since, [])
-    return (await audit.auditIteration(loop, { since, seen, at: undefined })).thinned
+    return (await audit.auditIteration(loop, { since, seen, at: undefined })).shortenedFiles
   }
   expect(await edit(lines.slice(0, 30).join(''))).toEqual([])
   expect(await edit(lines.slice(0, 15).join(''))).toEqual([
@@ -146,7 +146,7 @@ test('the audit names commits of finished work that somebody took off the branch
     work()
     return (
       await audit.auditIteration(loop, { since, seen: await worktrees.collectEvidence(repo, since, []), at: undefined })
-    ).thinned
+    ).shortenedFiles
   }
   const onlyOwn = (): void => {
     put(repo, 'own.txt', 'own\n')
@@ -201,10 +201,10 @@ test('the audit recognizes restored work, whoever restored it', async () => {
   const fixture = openWorktreesFixture()
   const { repo, shop: worktrees } = fixture
   const { audit, task } = await finished(fixture, () => put(repo, 'made.txt', 'one\n'))
-  const { stand, place, evidence } = task
-  if (stand.name !== 'done' || evidence === null) throw new Error('it is done')
-  const undone = { stand, place, resolution: null, evidence }
-  const isBack = async (): Promise<boolean> => audit.isRestored(undone, [], (await worktrees.snapshot(repo)).tree)
+  const { state, checkout, evidence } = task
+  if (state.name !== 'done' || evidence === null) throw new Error('it is done')
+  const completion = { state, checkout, resolution: null, evidence }
+  const isBack = async (): Promise<boolean> => audit.isRestored(completion, [], (await worktrees.snapshot(repo)).tree)
   fs.rmSync(path.join(repo, 'made.txt'))
   expect(await isBack()).toBe(false)
   put(repo, 'made.txt', 'one\nand more\n')

@@ -26,13 +26,18 @@ interface RecordedFile {
 
 /** Restores the recorded state folder of a version into a test's home. */
 export function restoreRecordedHome(testHome: TestHome, version: string): Recording {
-  const text = fs.readFileSync(path.join(import.meta.dirname, `home-${version}.json`), 'utf8')
-  const recording = JSON.parse(replacePlaceholders(text, testHome.root)) as Recording
+  const recording = readRecording(version, testHome.root)
   for (const folder of recording.folders)
     fs.mkdirSync(path.join(testHome.root, folder), { recursive: true, mode: 0o700 })
   for (const file of recording.files) restoreFile(testHome.root, file)
   restoreDatabase(testHome.home.database, recording.database)
   return recording
+}
+
+/** Reads a recording. `root` is the folder that contains the home and the project. */
+export function readRecording(version: string, root = '/recorded'): Recording {
+  const text = fs.readFileSync(path.join(import.meta.dirname, `home-${version}.json`), 'utf8')
+  return JSON.parse(replacePlaceholders(text, root)) as Recording
 }
 
 function replacePlaceholders(text: string, root: string): string {

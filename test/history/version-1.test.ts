@@ -3,8 +3,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Engine } from '../../src/engine/engine.ts'
-import { DEFAULT_TIMINGS } from '../../src/core/session/defaults.ts'
-import type { Session } from '../../src/core/session/session.ts'
+import { DEFAULT_TIMINGS } from '../../src/core/session/timings.ts'
+import type { Session } from '../../src/core/session/session-state.ts'
 import { SimulatedMachine } from '../../testkit/in-memory/machine.ts'
 import { noServices } from '../../testkit/in-memory/notifier.ts'
 import { InMemoryRuntime } from '../../testkit/in-memory/runtime.ts'
@@ -46,15 +46,19 @@ test('the first migration is unchanged', () => {
 test('the store opens a database of version 1 with all its data', () => {
   const store = openStore(file)
   expect(store.epoch).toBe(42)
-  const { spec, thread, lastWord: _, bookmark, phase, ...kept } = RESTING
+  const { maxTime, restart, ...spec } = RESTING.spec
+  const { thread, attempt, life, exit, bookmark, phase, wanted, restarts, startedAt } = RESTING
   expect(store.load(spec.id)).toMatchObject({
-    ...kept,
-    spec,
+    spec: { ...spec, supervision: { maxTime, restart: { on: 'crash', ...restart } } },
     phase,
-    bookmark,
+    wanted,
+    restarts,
+    startedAt,
+    attempt: { number: attempt, process: life, exit, result: null, position: { output: bookmark.output } },
+    transcriptLength: bookmark.transcript,
     thread: { id: thread, needsDigest: false },
   })
-  expect(store.load(spec.id)?.messages).toMatchObject([{ id: 1, gist: 'fix it', confirmedAt: spec.createdAt }])
+  expect(store.load(spec.id)?.messages).toMatchObject([{ id: 1, summary: 'fix it', confirmedAt: spec.createdAt }])
   expect(store.load(WAITING_TO_LAUNCH.spec.id)?.messages).toMatchObject([{ id: 1, confirmedAt: null }])
   expect(store.live()).toHaveLength(2)
   expect(store.events(RESTING.spec.id).map(({ event }) => event)).toEqual([{ at: 1_000, type: 'session.created' }])

@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_CHECKPOINT_OPTIONS } from '../../src/core/checkpoint/checkpoint.ts'
-import type { Spec } from '../../src/core/session/session.ts'
 import { InjectedCrash, CrashInjector } from '../../testkit/in-memory/call-interceptors.ts'
 import { InMemoryRepository } from '../../testkit/in-memory/checkpoints.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
-import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { Simulation, makeSpec, type SpecOverrides } from '../../testkit/in-memory/simulation.ts'
 import { startSession } from './start-session.ts'
 
 const saving = DEFAULT_CHECKPOINT_OPTIONS
 
-async function beginInRepository(program: ScriptedProgram, wishes: Partial<Spec> = {}) {
+async function beginInRepository(program: ScriptedProgram, wishes: SpecOverrides = {}) {
   const repository = new InMemoryRepository()
   const given = await startSession(program, machine => void (machine.repository = repository), wishes)
   const kept = (): string[] =>
@@ -62,9 +61,12 @@ test('a pushed record soon contains the messages that arrived since', async () =
     engine,
     repository,
     kept,
-  } = await beginInRepository({ run: () => [{ wait: Infinity }] }, { saving: { ...saving, push: 'origin' } })
+  } = await beginInRepository(
+    { run: () => [{ wait: Infinity }] },
+    { supervision: { saving: { ...saving, push: 'origin' } } },
+  )
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-  await engine.send('s1', { key: 'k', gist: 'and that', text: Buffer.from('and that') })
+  await engine.send('s1', { key: 'k', summary: 'and that', text: Buffer.from('and that') })
   await simulation.until(() => repository.pushed.get('s1') === 2)
   expect(kept()).toEqual(['1 start: ', '2 news: '])
   expect(JSON.parse(repository.of('s1')[1]?.record ?? '')).toMatchObject({ goal: ['do it', 'and that'] })
@@ -73,7 +75,7 @@ test('a pushed record soon contains the messages that arrived since', async () =
 test('the pusher pushes the first checkpoint at once, without the pause between pushes', async () => {
   const { stage: simulation, repository } = await beginInRepository(
     { run: () => [{ wait: Infinity }] },
-    { saving: { ...saving, push: 'origin' } },
+    { supervision: { saving: { ...saving, push: 'origin' } } },
   )
   const since = simulation.clock.now()
   await simulation.until(() => repository.pushed.get('s1') === 1)
@@ -92,10 +94,51 @@ test('the checkpointer saves at each interval and before a restart', async () =>
           ? [{ wait: 20_000 }, { edit: 'a' }, { wait: 60_000 }, { edit: 'b' }, { wait: 1_000 }, { die: 'SIGKILL' }]
           : [{ wait: 1_000 }, { edit: 'c' }, { say: 'done: it\n' }],
     },
-    { saving: { ...saving, interval: 60_000 } },
+    { supervision: { saving: { ...saving, interval: 60_000 } } },
   )
   await simulation.until(isSettled)
   expect(kept()).toEqual(['1 start: ', '2 interval: a', '3 restart: b', '4 end: c'])
+})
+
+describe('a checkpoint that takes longer than its interval', () => {
+  const HOUR = 3_600_000
+
+  /** Runs an agent that edits a file in each minute of two hours, while each save takes this long. */
+  async function runWithSlowSaves(duration: number) {
+    const minutes = Array.from({ length: 120 }, (_, minute) => [{ wait: 60_000 }, { edit: `${minute}` }] as const)
+    const { stage, repository } = await beginInRepository(
+      { run: () => [...minutes.flat(), { wait: Infinity }] },
+      { supervision: { saving: { ...saving, interval: 60_000 } } },
+    )
+    await stage.until(() => stage.session('s1')?.phase.name === 'running')
+    const saves = { running: 0, atOnce: 0, count: 0 }
+    repository.duringSave = async () => {
+      saves.count++
+      saves.atOnce = Math.max(saves.atOnce, ++saves.running)
+      await new Promise<void>(resolve => stage.clock.schedule(stage.clock.now() + duration, resolve))
+      saves.running--
+    }
+    for (let minute = 0; minute < 121; minute++) await stage.clock.advance(60_000)
+    return { saves, stage, repository }
+  }
+
+  test('runs alone, is followed by a pause of twenty times its duration, and does not delay the agent', async () => {
+    const { saves, repository } = await runWithSlowSaves(90_000)
+    expect(repository.tree).toBe('119')
+    expect(saves.atOnce).toBe(1)
+    const pause = 20 * 90_000
+    expect(saves.count).toBeGreaterThanOrEqual(3)
+    expect(saves.count).toBeLessThanOrEqual(2 + 2 * Math.ceil((2 * HOUR) / pause))
+  })
+
+  test('and that takes more than two minutes is given up, with the same pause before the next try', async () => {
+    const { saves, stage, repository } = await runWithSlowSaves(300_000)
+    expect(repository.tree).toBe('119')
+    const pause = 20 * 120_000
+    expect(saves.count).toBeGreaterThanOrEqual(3)
+    expect(saves.count).toBeLessThanOrEqual(2 + 2 * Math.ceil((2 * HOUR) / pause))
+    expect(stage.session('s1')?.saved.trouble).not.toBeNull()
+  })
 })
 
 test('the checkpointer saves edits of an agent soon after, several at once', async () => {
@@ -134,7 +177,7 @@ test('the checkpointer saves at a stop and at a failure', async () => {
 test('the checkpointer saves nothing if checkpoints are off', async () => {
   const { stage: simulation, kept } = await beginInRepository(
     { run: () => [{ edit: 'a' }, { say: 'done: it\n' }] },
-    { saving: { ...saving, mode: 'off' } },
+    { supervision: { saving: { ...saving, mode: 'off' } } },
   )
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(kept()).toEqual([])
@@ -183,7 +226,7 @@ test('the checkpointer saves the end even if a requested checkpoint fails at the
 test('the pusher tries until the remote has the checkpoint, and reports trouble once', async () => {
   const { stage: simulation, repository } = await beginInRepository(
     { run: () => [{ wait: 1_000 }, { edit: 'a' }, { wait: 600_000 }, { edit: 'b' }, { say: 'done: it\n' }] },
-    { saving: { ...saving, push: 'origin' } },
+    { supervision: { saving: { ...saving, push: 'origin' } } },
   )
   repository.pushTrouble = 'no route to host'
   await simulation.until(() => simulation.session('s1')?.saved.pushTrouble === 'no route to host')

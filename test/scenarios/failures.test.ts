@@ -17,7 +17,7 @@ async function failing(...words: string[]) {
       },
     },
     undefined,
-    { agent: 'scribe', limits: { usd: 5, tokens: null, turns: null } },
+    { agent: 'scribe', supervision: { limits: { usd: 5, tokens: null, turns: null } } },
   )
   return { ...begun, session: () => begun.stage.session('s1') }
 }
@@ -43,9 +43,9 @@ test('the time limit of a session does not count the wait for a usage limit', as
         start === 1 ? [{ say: `thread: t-1\nlimit: ${reset}\n` }, { exit: 1 }] : [{ wait: Infinity }],
     },
     undefined,
-    { maxTime: 3_600_000 },
+    { supervision: { maxTime: 3_600_000 } },
   )
-  await simulation.until(() => simulation.session('s1')?.attempt === 2)
+  await simulation.until(() => simulation.session('s1')?.attempt.number === 2)
   expect(simulation.clock.now()).toBeGreaterThan(reset)
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({
@@ -101,7 +101,7 @@ test('the supervisor gives up a thread only after two failed resumes in a row', 
     'lost:',
     'lost:',
   )
-  await simulation.until(() => session()?.attempt === 5)
+  await simulation.until(() => session()?.attempt.number === 5)
   expect(session()?.thread.number).toBe(1)
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(session()).toMatchObject({ phase: { outcome: 'done' }, thread: { number: 2 } })
@@ -111,7 +111,7 @@ test('the supervisor stops a session that spends beyond its budget', async () =>
   const { stage: simulation } = await startSession(
     { run: () => [{ say: 'thread: t-1\nspent: 3\ntool: a\nspent: 3\ntool: b\n' }, { wait: Infinity }] },
     undefined,
-    { limits: { usd: 5, tokens: null, turns: null } },
+    { supervision: { limits: { usd: 5, tokens: null, turns: null } } },
   )
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')).toMatchObject({
@@ -123,9 +123,7 @@ test('a session that ends just beyond its budget is done', async () => {
   const { stage: simulation } = await startSession(
     { run: () => [{ say: 'thread: t-1\nspent: 6\ndone: it\n' }] },
     undefined,
-    {
-      limits: { usd: 5, tokens: null, turns: null },
-    },
+    { supervision: { limits: { usd: 5, tokens: null, turns: null } } },
   )
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
@@ -135,10 +133,13 @@ test('a woken session gets its whole budget again', async () => {
   const { stage: simulation, engine } = await startSession(
     { run: () => [{ say: 'thread: t-1\nspent: 3\ntool: a\nspent: 3\ndone: it\n' }] },
     undefined,
-    { limits: { usd: 7, tokens: null, turns: null } },
+    { supervision: { limits: { usd: 7, tokens: null, turns: null } } },
   )
   await simulation.until(() => simulation.hasEnded('s1'))
-  await engine.send('s1', { key: 'a', gist: 'more', text: Buffer.from('more') })
+  await engine.send('s1', { key: 'a', summary: 'more', text: Buffer.from('more') })
   await simulation.until(() => simulation.hasEnded('s1'))
-  expect(simulation.session('s1')).toMatchObject({ phase: { outcome: 'done' }, spending: { waived: { usd: 6 } } })
+  expect(simulation.session('s1')).toMatchObject({
+    phase: { outcome: 'done' },
+    spending: { waived: { usd: 6 } },
+  })
 })

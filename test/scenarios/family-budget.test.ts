@@ -21,9 +21,15 @@ const family = (childEnds: boolean): ScriptedProgram => ({
 })
 
 async function start(program: ScriptedProgram, childUsd: number): Promise<{ stage: Simulation; engine: Engine }> {
-  const { stage, engine } = await startSession(program, undefined, { limits: budget(5) })
+  const { stage, engine } = await startSession(program, undefined, { supervision: { limits: budget(5) } })
   await stage.until(() => stage.session('s1')?.spending.attempt.usd === 2)
-  const child = makeSpec({ agent: 'talker', id: 's2', name: 'talker-child', startedBy: 's1', limits: budget(childUsd) })
+  const child = makeSpec({
+    agent: 'talker',
+    id: 's2',
+    name: 'talker-child',
+    startedBy: 's1',
+    supervision: { limits: budget(childUsd) },
+  })
   await engine.create(child, { prompt: Buffer.from('do a part'), env: {} })
   return { stage, engine }
 }
@@ -65,6 +71,9 @@ test('a woken parent gets its whole budget again, beside the budgets of live chi
   const { stage, engine } = await start(family(false), 3)
   await stage.until(() => stage.hasEnded('s1'))
   await stage.until(() => (stage.session('s1')?.spending.children?.spent.usd ?? 0) === 2)
-  await engine.send('s1', { key: 'a', gist: 'more', text: Buffer.from('more') })
-  expect(stage.session('s1')?.spending).toMatchObject({ waived: { usd: 4 }, children: { reserved: { usd: 1 } } })
+  await engine.send('s1', { key: 'a', summary: 'more', text: Buffer.from('more') })
+  expect(stage.session('s1')?.spending).toMatchObject({
+    waived: { usd: 4 },
+    children: { reserved: { usd: 1 } },
+  })
 })

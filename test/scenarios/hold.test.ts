@@ -16,15 +16,15 @@ function threaded(simulation: Simulation): () => boolean {
 }
 
 test('a held session pauses with its time limit until somebody resumes it', async () => {
-  const { stage: simulation, engine } = await startSession(LONG, undefined, { maxTime: HOUR })
+  const { stage: simulation, engine } = await startSession(LONG, undefined, { supervision: { maxTime: HOUR } })
   await simulation.until(threaded(simulation))
   await engine.hold('s1')
   await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
-  expect(simulation.session('s1')?.phase).toMatchObject({ trouble: 'held', question: 'held by you', isIdle: true })
+  expect(simulation.session('s1')?.phase).toMatchObject({ trouble: 'held', question: 'held by you' })
   expect(simulation.machine.alive()).toEqual([])
   await simulation.clock.advance(10 * HOUR)
   expect(simulation.session('s1')?.phase.name).toBe('blocked')
-  await engine.send('s1', { key: 'k', gist: 'and this', text: Buffer.from('and this') })
+  await engine.send('s1', { key: 'k', summary: 'and this', text: Buffer.from('and this') })
   await simulation.clock.advance(HOUR)
   expect(simulation.machine.starts, 'a message waits with it').toEqual(['s1.1'])
   await engine.resume('s1')
@@ -53,7 +53,11 @@ test('a session continues in its thread after a reboot, which uses up no restart
   const { engine } = simulation.supervisor()
   await engine.start()
   await simulation.until(() => simulation.hasEnded('s1'))
-  expect(simulation.session('s1')).toMatchObject({ attempt: 2, restartCount: 0, phase: { outcome: 'done' } })
+  expect(simulation.session('s1')).toMatchObject({
+    attempt: { number: 2 },
+    restartCount: 0,
+    phase: { outcome: 'done' },
+  })
   expect(simulation.events('s1').find(event => event.type === 'session.resting')).toMatchObject({
     cause: 'reboot',
     trouble: 'reboot',
@@ -76,7 +80,7 @@ test('the supervisor does not start a command twice after a reboot', async () =>
 
 test('a session that last worked, or was due, long ago waits for the user after a reboot', async () => {
   const patience = { silence: null, limit: null, absence: 3 * DAY }
-  const working = await startSession(LONG, undefined, { patience })
+  const working = await startSession(LONG, undefined, { supervision: { patience } })
   await working.stage.until(threaded(working.stage))
   await working.engine.shutDown()
   working.stage.machine.reboot()
@@ -89,7 +93,7 @@ test('a session that last worked, or was due, long ago waits for the user after 
   })
   const reset = Date.UTC(2026, 0, 1, 5)
   const resting = await startSession({ run: () => [{ say: `limit: ${reset}\n` }, { exit: 1 }] }, undefined, {
-    patience,
+    supervision: { patience },
   })
   await resting.stage.until(() => resting.stage.session('s1')?.phase.name === 'resting')
   await resting.engine.shutDown()
@@ -114,7 +118,7 @@ test('a supervisor in safe mode continues only sessions with a live process', as
   expect(simulation.session('s1')?.phase).toMatchObject({ trouble: 'held' })
   await later.engine.resume('s1')
   await simulation.until(() => simulation.hasEnded('s1'))
-  expect(simulation.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
+  expect(simulation.session('s1')).toMatchObject({ attempt: { number: 2 }, phase: { outcome: 'done' } })
 })
 
 test('a session whose folder is missing waits for it to come back', async () => {

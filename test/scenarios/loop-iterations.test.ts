@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { LoopSimulation } from '../../testkit/in-memory/loop-simulation.ts'
+import { type LoopSimulation, PROJECT } from '../../testkit/in-memory/loop-simulation.ts'
 import { openLoop } from './loop-scenarios.ts'
 
 /** Each task by the name of its file, its state, and its number of iterations. */
 function board({ loop }: LoopSimulation): Record<string, string> {
   const name = (title: string): string => /\[\S+ (\S+)\]/.exec(title)?.[1] ?? title
   return Object.fromEntries(
-    loop.tasks.map(({ item, stand, tries }) => [name(item.title), `${stand.name} ${tries.length}`]),
+    loop.tasks.map(({ item, state, tries }) => [name(item.title), `${state.name} ${tries.length}`]),
   )
 }
 
@@ -44,7 +44,7 @@ describe('a serial loop', () => {
     const simulation = openLoop(['good a.txt', 'undoes|good b.txt'])
     await simulation.run()
     expect(board(simulation)['b.txt']).toMatch(/^done/)
-    expect(simulation.loop.tasks[0]).toMatchObject({ reopened: 1, stand: { name: 'done' } })
+    expect(simulation.loop.tasks[0]).toMatchObject({ reopened: 1, state: { name: 'done' } })
     expect([...simulation.files.keys()].toSorted()).toEqual(['PRD.md', 'a.txt', 'b.txt'])
     expect(simulation.loop.notes.join('\n')).toMatch(/task 1 was opened again: .*a\.txt/)
   })
@@ -139,14 +139,15 @@ describe('a parallel loop', () => {
       ['task', 'resolve'],
     ])
     expect(simulation.files.get('shared.txt')).toBe('all of them\n')
+    expect([...simulation.git.checkouts.keys()]).toEqual([PROJECT])
     expect(simulation.list.match(/\[x\]/g)).toHaveLength(2)
   })
 
   it('lets fewer agents work after a usage limit, and waits for the limit', async () => {
     const simulation = openLoop(['limited a.txt', 'good b.txt', 'good c.txt', 'good d.txt'], { parallel: 4 })
     await simulation.run()
-    const { limitedAt, width, tasks } = simulation.loop
-    expect({ isLimited: limitedAt !== null, width }).toEqual({ isLimited: true, width: 2 })
-    expect(tasks.map(({ stand, tries }) => `${stand.name} ${tries.length}`)).toEqual(Array(4).fill('done 1'))
+    const { limitedAt, concurrency, tasks } = simulation.loop
+    expect({ isLimited: limitedAt !== null, width: concurrency }).toEqual({ isLimited: true, width: 2 })
+    expect(tasks.map(({ state, tries }) => `${state.name} ${tries.length}`)).toEqual(Array(4).fill('done 1'))
   })
 })

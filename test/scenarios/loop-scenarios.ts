@@ -102,7 +102,7 @@ export function describeEnd(simulation: LoopSimulation): unknown {
   const integration = branch === null ? null : simulation.git.filesOf(branch)
   return {
     ending: stage.name === 'ended' ? stage.ending : stage.name,
-    tasks: tasks.map(({ item, stand, tries }) => `${item.title}: ${stand.name} after ${tries.length}`),
+    tasks: tasks.map(({ item, state, tries }) => `${item.title}: ${state.name} after ${tries.length}`),
     list: simulation.list,
     files: sortedFiles(simulation.git.checkout(PROJECT).files),
     integration: integration === null ? null : sortedFiles(integration),
@@ -116,10 +116,11 @@ function sortedFiles(files: ReadonlyMap<string, string>): string[] {
   return [...files].map(([file, text]) => `${file}: ${text}`).toSorted()
 }
 
-/** Loops for the crash sweep. None of them resolves a conflict or lands. */
+/** Loops for the crash sweep. */
 export const LOOPS: Readonly<Record<string, () => LoopSimulation>> = {
   'three tasks in turn': () => openLoop(['good a.txt', 'idle|good b.txt', 'quiet c.txt']),
   'a broken check': () => openLoop(['good a.txt', 'breaks|mends b.txt', 'idle c.txt']),
   'a task that removes finished work': () => openLoop(['good a.txt', 'undoes|good b.txt']),
   'two tasks side by side': () => openLoop(['good a.txt', 'good b.txt'], { parallel: 2 }),
+  'a conflict between two tasks': () => openLoop(['shares a.txt', 'shares b.txt'], { parallel: 2, land: true }),
 }

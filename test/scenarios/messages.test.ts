@@ -14,7 +14,7 @@ const LISTENER: ScriptedProgram = {
 }
 
 const send = (engine: Engine, text: string): Promise<number> =>
-  engine.send('s1', { key: text, gist: text, text: Buffer.from(text) })
+  engine.send('s1', { key: text, summary: text, text: Buffer.from(text) })
 
 test('messages follow one another as turns of their own, each once and in order', async () => {
   const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
@@ -35,13 +35,16 @@ test('the engine accepts a message with the same key once', async () => {
 
 test('the engine delivers two messages with the same text', async () => {
   const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
-  for (const key of ['a', 'b']) await engine.send('s1', { key, gist: 'again', text: Buffer.from('again') })
+  for (const key of ['a', 'b']) await engine.send('s1', { key, summary: 'again', text: Buffer.from('again') })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'again', 'again'])
 })
 
 test('a message wakes an ended session and starts its time limit anew', async () => {
-  const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe', maxTime: 60_000 })
+  const { stage: simulation, engine } = await startSession(LISTENER, undefined, {
+    agent: 'scribe',
+    supervision: { maxTime: 60_000 },
+  })
   await simulation.until(() => simulation.hasEnded('s1'))
   await simulation.clock.advance(100_000)
   await send(engine, 'two')
@@ -148,7 +151,7 @@ test('a session that ends with a waiting message and no budget left gives the bu
   const { stage: simulation, engine } = await startSession(
     { run: () => [{ record: 't-1' }, { say: 'thread: t-1\nspent: 6\n' }, { wait: 100 }, { say: 'done: it\n' }] },
     undefined,
-    { agent: 'scribe', limits: { usd: 5, tokens: null, turns: null } },
+    { agent: 'scribe', supervision: { limits: { usd: 5, tokens: null, turns: null } } },
   )
   await send(engine, 'two')
   await simulation.until(() => simulation.hasEnded('s1'))
@@ -172,9 +175,12 @@ test('the engine does not confuse words that a person wrote into the thread with
 })
 
 test('a session gets no more time by messages to itself', async () => {
-  const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe', maxTime: 1_500 })
+  const { stage: simulation, engine } = await startSession(LISTENER, undefined, {
+    agent: 'scribe',
+    supervision: { maxTime: 1_500 },
+  })
   const text = Buffer.from('go on')
-  for (const key of ['a', 'b', 'c']) await engine.send('s1', { key, gist: 'go on', text, by: 'scribe-s1' })
+  for (const key of ['a', 'b', 'c']) await engine.send('s1', { key, summary: 'go on', text, by: 'scribe-s1' })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped', trouble: 'time' })
   expect(simulation.machine.starts.length).toBeLessThan(4)
@@ -185,7 +191,7 @@ test('a session does not undo its stop by a message to itself', async () => {
   const { stage: simulation, engine } = await startSession(slow, undefined, { agent: 'scribe' })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   await engine.stop('s1', { by: 'talker-boss' })
-  await engine.send('s1', { key: 'k', gist: 'go on', text: Buffer.from('go on'), by: 'scribe-s1' })
+  await engine.send('s1', { key: 'k', summary: 'go on', text: Buffer.from('go on'), by: 'scribe-s1' })
   await simulation.until(() => simulation.hasEnded('s1'))
   const reason = expect.stringMatching(/^stopped by the session talker-boss/) as unknown
   expect(simulation.session('s1')).toMatchObject({ phase: { outcome: 'stopped', reason }, stoppedBy: 'talker-boss' })

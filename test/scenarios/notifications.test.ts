@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Trouble } from '../../src/lib/errors.ts'
 import { ChannelBusy } from '../../src/ports/notifications.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
-import { type CallInterceptor, Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { type CallInterceptor, Simulation, makeSpec, type SpecOverrides } from '../../testkit/in-memory/simulation.ts'
 import { flushPromises } from '../../testkit/in-memory/virtual-clock.ts'
 
 const QUICK: ScriptedProgram = { run: () => [{ exit: 0 }] }
@@ -12,7 +12,7 @@ async function onStage(program: ScriptedProgram = QUICK) {
   const simulation = new Simulation({ mute: program })
   const { engine } = simulation.supervisor()
   await engine.start()
-  const accept = (id: string, wishes: object = {}) =>
+  const accept = (id: string, wishes: SpecOverrides = {}) =>
     engine.create(makeSpec({ agent: 'mute', id, name: `mute-${id}`, createdAt: simulation.clock.now(), ...wishes }), {
       prompt: null,
       env: {},
@@ -206,9 +206,9 @@ test('the hook queue records a hook that fails or hangs, does not run it again, 
   const { stage: simulation, accept, hasEnded } = await onStage()
   simulation.notificationLog.hook = ({ session }) =>
     session.spec.id === 's1' ? new Promise(() => undefined) : Promise.resolve({ ok: false, reason: 'exit code 9' })
-  await accept('s1', { onExit: ['/bin/hangs'] })
+  await accept('s1', { supervision: { onExit: ['/bin/hangs'] } })
   await simulation.until(() => hasEnded('s1'))
-  await accept('s2', { onExit: ['/bin/fails'] })
+  await accept('s2', { supervision: { onExit: ['/bin/fails'] } })
   await simulation.until(() => hasEnded('s2'))
   await flushPromises()
   expect(simulation.events('s2').at(-1)).toMatchObject({ type: 'hook.ended', ok: false, reason: 'exit code 9' })
@@ -228,7 +228,7 @@ test('the hook queue runs all hooks of many sessions, four at a time', async () 
   simulation.notificationLog.hook = () =>
     new Promise(resolve => finish.push(() => resolve({ ok: true, reason: 'exit code 0' })))
   const ids = Array.from({ length: 10 }, (_, i) => `s${i + 1}`)
-  for (const id of ids) await accept(id, { onExit: ['/bin/slow'] })
+  for (const id of ids) await accept(id, { supervision: { onExit: ['/bin/slow'] } })
   await simulation.until(() => ids.every(hasEnded))
   await flushPromises()
   expect(finish).toHaveLength(4)
@@ -244,13 +244,13 @@ test('the hook queue runs the hook of a session that the user removes at once', 
   const { stage: simulation, engine, accept, hasEnded } = await onStage()
   simulation.notificationLog.hook = () => new Promise(() => undefined)
   const ids = Array.from({ length: 9 }, (_, i) => `s${i + 1}`)
-  for (const id of ids) await accept(id, { onExit: ['/bin/slow'] })
+  for (const id of ids) await accept(id, { supervision: { onExit: ['/bin/slow'] } })
   await simulation.until(() => ids.every(hasEnded) && simulation.disk.outbox.length === 0)
   await flushPromises()
   expect(simulation.notificationLog.hookRuns).toHaveLength(4)
   await engine.remove('s9')
   expect(simulation.notificationLog.hookRuns.filter(id => id.startsWith('s9-'))).toHaveLength(1)
-  await accept('s10', { onExit: ['/bin/slow'] })
+  await accept('s10', { supervision: { onExit: ['/bin/slow'] } })
   await simulation.until(() => hasEnded('s10'))
   await flushPromises()
   expect(simulation.notificationLog.hookRuns).toHaveLength(5)
@@ -261,7 +261,7 @@ test('a full disk makes the supervisor send no notification and run no hook twic
   const full = new FullDisk(['settleDeliveries', 'settleHook'], 5)
   const { engine } = simulation.supervisor(full)
   await engine.start()
-  const spec = makeSpec({ agent: 'mute', onExit: ['/bin/hook'], createdAt: simulation.clock.now() })
+  const spec = makeSpec({ agent: 'mute', supervision: { onExit: ['/bin/hook'] }, createdAt: simulation.clock.now() })
   await engine.create(spec, { prompt: null, env: {} })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(full.failures).toBe(5)

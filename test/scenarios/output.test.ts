@@ -70,7 +70,7 @@ test('a question blocks the session until somebody answers it', async () => {
       { say: 'done:\n' },
     ],
   })
-  await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'waiting')
   expect(simulation.session('s1')?.phase).toMatchObject({ question: 'may I?' })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   await simulation.until(() => simulation.hasEnded('s1'))

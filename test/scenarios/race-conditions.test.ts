@@ -15,7 +15,7 @@ test('the engine sees an exit in the moment in which it records the start', asyn
   await engine.start()
   await engine.create(makeSpec({ agent: 'mute' }), FILES)
   await simulation.until(() => simulation.hasEnded('s1'))
-  expect(simulation.session('s1')?.exit).toEqual({ kind: 'signal', signal: 'SIGKILL' })
+  expect(simulation.session('s1')?.attempt.exit).toEqual({ kind: 'signal', signal: 'SIGKILL' })
 })
 
 test('the engine reads the last output of an agent whose shim was killed while no supervisor lived', async () => {
@@ -36,7 +36,7 @@ test('the engine reads the last output of an agent whose shim was killed while n
   isShimKilled = true
   await engine.runPeriodicCheck()
   await engine.runPeriodicCheck()
-  expect(simulation.session('s1')?.lastWord).toEqual({ ok: true, text: 'all of it' })
+  expect(simulation.session('s1')?.attempt.result).toEqual({ ok: true, text: 'all of it' })
 })
 
 test('the transcript joins a torn line with its rest that the terminal gives after the death of the program', async () => {
@@ -50,7 +50,7 @@ test('the transcript joins a torn line with its rest that the terminal gives aft
   await engine.start()
   await engine.create(makeSpec({ agent: 'talker', mode: 'tty' }), FILES)
   await simulation.until(() => simulation.hasEnded('s1'))
-  expect(simulation.session('s1')).toMatchObject({ attempt: 1, lastWord: { ok: true, text: 'all of it' } })
+  expect(simulation.session('s1')).toMatchObject({ attempt: { number: 1, result: { ok: true, text: 'all of it' } } })
   expect(simulation.transcript('s1')).toContain('\ndone: all of it\n')
 })
 
@@ -59,7 +59,10 @@ test('the transcript gets a line without an end when the agent has vanished', as
   const { engine } = simulation.supervisor()
   await engine.start()
   await engine.create(
-    makeSpec({ agent: 'talker', restart: { ...makeSpec({ agent: 'talker' }).restart, limit: 0 } }),
+    makeSpec({
+      agent: 'talker',
+      supervision: { restart: { ...makeSpec({ agent: 'talker' }).supervision.restart, limit: 0 } },
+    }),
     FILES,
   )
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
@@ -94,9 +97,9 @@ test('the engine accepts a question of an agent whose start it has not seen yet'
   })
   await engine.start()
   await engine.create(makeSpec({ agent: 'talker' }), FILES)
-  await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'waiting')
   await engine.runPeriodicCheck()
-  expect(simulation.session('s1')).toMatchObject({ phase: { name: 'blocked' }, life: { pid: 1_001 } })
+  expect(simulation.session('s1')).toMatchObject({ phase: { name: 'waiting' }, attempt: { process: { pid: 1_001 } } })
 })
 
 test('a stop overtakes a launch that could not be performed yet', async () => {
@@ -129,7 +132,7 @@ test('the engine retries a due timer on a full disk with pauses, and does not fo
     }),
   )
   await engine.start()
-  await engine.create(makeSpec({ agent: 'talker', maxTime: 60_000 }), FILES)
+  await engine.create(makeSpec({ agent: 'talker', supervision: { maxTime: 60_000 } }), FILES)
   await simulation.clock.advance(59_000)
   isFull = true
   await simulation.clock.advance(11_000)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SessionIn } from '../../src/core/session/session.ts'
+import type { SessionIn } from '../../src/core/session/session-state.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import { startSession } from './start-session.ts'
 
@@ -8,7 +8,7 @@ const often = { on: 'crash', limit: 100, window: HOUR, firstDelay: 0, nextDelay:
 
 test('the sender notifies once about more than three restarts in an hour, even if the session recovers', async () => {
   const program: ScriptedProgram = { run: ({ start }) => (start < 8 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) }
-  const { stage: simulation } = await startSession(program, undefined, { restart: often })
+  const { stage: simulation } = await startSession(program, undefined, { supervision: { restart: often } })
   await simulation.until(() => simulation.hasEnded('s1'))
   const told = simulation.events('s1').filter(event => event.type === 'session.restarting-often')
   expect(told).toMatchObject([{ restarts: 4, within: HOUR }])
@@ -19,20 +19,26 @@ test('a successful turn resets the restart count', async () => {
   const program: ScriptedProgram = {
     run: ({ start }) => (start % 3 === 0 ? [{ say: 'done: it\n' }] : [{ say: 'thread: t-1\n' }, { exit: 1 }]),
   }
-  const { stage: simulation, engine } = await startSession(program, undefined, { restart: { ...often, limit: 2 } })
-  await engine.send('s1', { key: 'k', gist: 'more', text: Buffer.from('more') })
+  const { stage: simulation, engine } = await startSession(program, undefined, {
+    supervision: { restart: { ...often, limit: 2 } },
+  })
+  await engine.send('s1', { key: 'k', summary: 'more', text: Buffer.from('more') })
   await simulation.until(() => simulation.hasEnded('s1'))
-  expect(simulation.session('s1')).toMatchObject({ attempt: 6, restartCount: 4, phase: { outcome: 'done' } })
+  expect(simulation.session('s1')).toMatchObject({
+    attempt: { number: 6 },
+    restartCount: 4,
+    phase: { outcome: 'done' },
+  })
 })
 
 test('the supervisor restarts a failing command if the user asked for that, and then gives up with a reason', async () => {
   const { stage: simulation } = await startSession({ run: () => [{ exit: 3 }] }, undefined, {
     agent: 'mute',
-    restart: { ...often, on: 'failure', limit: 2 },
+    supervision: { restart: { ...often, on: 'failure', limit: 2 } },
   })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')).toMatchObject({
-    attempt: 3,
+    attempt: { number: 3 },
     phase: {
       outcome: 'gave-up',
       reason: '2 restarts within 1 h did not help; the last attempt: exit code 3',
@@ -43,11 +49,11 @@ test('the supervisor restarts a failing command if the user asked for that, and 
 
 test('a crash ends a session without restarts', async () => {
   const { stage: simulation } = await startSession({ run: () => [{ exit: 1 }] }, undefined, {
-    restart: { ...often, limit: 0 },
+    supervision: { restart: { ...often, limit: 0 } },
   })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')).toMatchObject({
-    attempt: 1,
+    attempt: { number: 1 },
     phase: { outcome: 'gave-up', reason: 'exit code 1 before the agent ended its turn' },
   })
 })
@@ -58,7 +64,7 @@ test('a usage limit that lasts longer than the maximum wait ends the session, an
     run: ({ start }) => (start === 1 ? [{ say: `limit: ${reset}\n` }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   }
   const day = { silence: null, limit: 24 * HOUR, absence: null }
-  const { stage: simulation, engine } = await startSession(program, undefined, { patience: day })
+  const { stage: simulation, engine } = await startSession(program, undefined, { supervision: { patience: day } })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped', trouble: 'rate-limit' })
   expect(JSON.stringify(simulation.session('s1')?.phase)).toContain('and oneshot waits 1 d at most')
@@ -70,7 +76,7 @@ test('a usage limit that lasts longer than the maximum wait ends the session, an
 test('usage limits without an answer between them count as one wait', async () => {
   const program: ScriptedProgram = { run: () => [{ say: 'limit: 0\n' }, { exit: 1 }] }
   const { stage: simulation } = await startSession(program, undefined, {
-    patience: { silence: null, limit: 2 * HOUR, absence: null },
+    supervision: { patience: { silence: null, limit: 2 * HOUR, absence: null } },
   })
   await simulation.until(() => simulation.hasEnded('s1'))
   const waited = (simulation.session('s1') as SessionIn<'ended'>).phase.at - Date.UTC(2026, 0, 1)

@@ -32,7 +32,7 @@ test('one transaction records a crash and an immediate restart', async () => {
   const crash: ScriptedProgram = {
     run: ({ start }) => (start === 1 ? [{ wait: 500 }, { die: 'SIGKILL' }] : [{ say: 'done: it\n' }]),
   }
-  const { stage: simulation } = await startSession(crash, undefined, { restart })
+  const { stage: simulation } = await startSession(crash, undefined, { supervision: { restart } })
   await simulation.until(() => simulation.hasEnded('s1'))
   const deathAt = simulation.events('s1').find(event => event.type === 'attempt.ended')?.at
   const followed = simulation
@@ -53,7 +53,7 @@ test.each([true, false])(
     const program: ScriptedProgram = {
       run: ({ start }) => (start === 1 ? [{ wait: 500 }, { die: 'SIGKILL' }] : [{ say: 'done: it\n' }]),
     }
-    const { calls } = await runScenario({ spec: { agent: 'talker', restart }, program, hasGroups })
+    const { calls } = await runScenario({ spec: { agent: 'talker', supervision: { restart } }, program, hasGroups })
     const deeds = calls[0]?.filter(call => ['record', 'launch', 'sweep'].includes(call)) ?? []
     const second = deeds.indexOf('launch', deeds.indexOf('launch') + 1)
     const started = ['record', 'launch', 'record']
@@ -118,7 +118,10 @@ test('the slow round finds an agent that vanished with its shim, and the supervi
   expect(simulation.session('s1')?.phase.name, 'the agent lives, only its shim is gone').toBe('running')
   attempt.process?.signal('SIGKILL')
   await engine.runPeriodicCheck()
-  expect(simulation.session('s1')).toMatchObject({ phase: { name: 'resting' }, exit: { kind: 'vanished' } })
+  expect(simulation.session('s1')).toMatchObject({
+    phase: { name: 'resting' },
+    attempt: { exit: { kind: 'vanished' } },
+  })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.machine.starts).toEqual(['s1.1', 's1.2'])
 })
@@ -132,7 +135,7 @@ test('the supervisor observes an agent that outlives its shim every second', asy
   await engine.runPeriodicCheck()
   await simulation.until(() => simulation.machine.attempt({ sessionId: 's1', attempt: 1 }).process?.isAlive === false)
   const diedAt = simulation.clock.now()
-  await simulation.until(() => simulation.session('s1')?.exit !== null)
+  await simulation.until(() => simulation.session('s1')?.attempt.exit !== null)
   expect(simulation.clock.now() - diedAt).toBeLessThanOrEqual(1_000)
 })
 
@@ -166,7 +169,7 @@ test('an attempt starts only when no process of the attempt before it is alive',
   const { stage: simulation } = await startSession({
     run: ({ start }) => (start === 1 ? [{ litter: 'a server', hides: true }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   })
-  await simulation.until(() => simulation.session('s1')?.attempt === 3)
+  await simulation.until(() => simulation.session('s1')?.attempt.number === 3)
   simulation.machine.attempt({ sessionId: 's1', attempt: 1 }).litter.clear()
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.transcript('s1')).toContain(
@@ -195,7 +198,7 @@ test('the supervisor restarts an attempt whose every trace a power failure erase
   Object.assign(attempt, { claim: null, life: null, openedAt: null })
   await engine.runPeriodicCheck()
   await simulation.until(() => simulation.hasEnded('s1'))
-  expect(simulation.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
+  expect(simulation.session('s1')).toMatchObject({ attempt: { number: 2 }, phase: { outcome: 'done' } })
 })
 
 const SIX_HOURS = 6 * 3_600_000
@@ -268,10 +271,21 @@ test.each([
       },
       undefined,
       {
-        restart: { on: 'crash', limit: 3, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 60_000, ...restart },
+        supervision: {
+          restart: {
+            on: 'crash',
+            limit: 3,
+            window: 600_000,
+            firstDelay: 0,
+            nextDelay: 0,
+            maxDelay: 60_000,
+            ...restart,
+          },
+        },
       },
     )
-    const isThere = () => simulation.session('s1')?.exit !== null || simulation.session('s1')?.attempt === 2
+    const isThere = () =>
+      simulation.session('s1')?.attempt.exit !== null || simulation.session('s1')?.attempt.number === 2
     await simulation.until(() => isThere() && simulation.session('s1')?.phase.name === until)
     simulation.machine.notify({ sessionId: 's1', attempt: 1 }, 'exit')
     await simulation.until(

@@ -41,7 +41,7 @@ const CRASHING: Scenario = {
  */
 const AT_ONCE = { on: 'failure', limit: 9, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
 const HASTY: Scenario = {
-  spec: { agent: 'talker', restart: AT_ONCE },
+  spec: { agent: 'talker', supervision: { restart: AT_ONCE } },
   program: {
     run: ({ start, argv }) => {
       if (start === 1) return [{ say: 'thread: t-1\nI begin\nhalf a wo' }, { wait: 50 }, { die: 'SIGKILL' }]
@@ -54,7 +54,7 @@ const HASTY: Scenario = {
 
 /** A command that the supervisor restarts until it succeeds. */
 const TIRELESS: Scenario = {
-  spec: { agent: 'mute', restart: AT_ONCE },
+  spec: { agent: 'mute', supervision: { restart: AT_ONCE } },
   program: { run: ({ start }) => [{ say: `${start}\n` }, { wait: 20 }, { exit: start < 4 ? 1 : 0 }] },
 }
 
@@ -95,7 +95,7 @@ const BLOCKED: Scenario = {
 }
 
 const LATE: Scenario = {
-  spec: { agent: 'talker', maxTime: 60_000 },
+  spec: { agent: 'talker', supervision: { maxTime: 60_000 } },
   program: { run: () => [{ say: 'I take my time\n' }, { wait: Infinity }] },
 }
 
@@ -144,7 +144,7 @@ const OVERFLOWING: Scenario = {
 
 /** The session has a hook; a message wakes the session once, and it ends twice. */
 const HOOKED: Scenario = {
-  spec: { agent: 'scribe', onExit: ['/bin/hook', 'it'] },
+  spec: { agent: 'scribe', supervision: { onExit: ['/bin/hook', 'it'] } },
   sends: [{ after: 90_000, text: 'once more' }],
   program: { run: () => [{ record: 't-1' }, { say: 'thread: t-1\n' }, { wait: 100 }, { say: 'done: it\n' }] },
 }
@@ -167,7 +167,7 @@ const PLANNED: Scenario = {
 
 /** Its exit code is no proof: the verifier inspects its work. */
 const PROVEN: Scenario = {
-  spec: { agent: 'mute', verify: { git: true, check: null } },
+  spec: { agent: 'mute', supervision: { verify: { git: true, check: null } } },
   program: { run: () => [{ say: 'all is done\n' }, { wait: 500 }, { exit: 0 }] },
   shown: {
     work: { commits: [], commitCount: 2, change: { files: 3, added: 9, removed: 1 }, files: ['a'], uncommitted: 1 },
@@ -192,7 +192,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'a question and its answer': BLOCKED,
   'the time limit': LATE,
   'a conversation': CONVERSATION,
-  'a conversation that is taken up at once': { ...CONVERSATION, spec: { agent: 'scribe', restart: AT_ONCE } },
+  'a conversation that is taken up at once': {
+    ...CONVERSATION,
+    spec: { agent: 'scribe', supervision: { restart: AT_ONCE } },
+  },
   'a limit and an outage': LIMITED,
   'a conversation that grows too long': OVERFLOWING,
   'a hook at the end': HOOKED,

@@ -1,8 +1,7 @@
-import type { Spec } from '../../src/core/session/session.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { SimulatedMachine } from '../../testkit/in-memory/machine.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
-import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { Simulation, makeSpec, type SpecOverrides } from '../../testkit/in-memory/simulation.ts'
 
 /**
  * Returns a simulation in which a supervisor has just accepted a session named s1. A test may prepare the machine
@@ -11,7 +10,7 @@ import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 export async function startSession(
   program: ScriptedProgram,
   prepare: (machine: SimulatedMachine) => void = () => undefined,
-  overrides: Partial<Spec> = {},
+  overrides: SpecOverrides = {},
 ): Promise<{ stage: Simulation; engine: Engine }> {
   const spec = makeSpec({ agent: 'talker', ...overrides })
   const simulation = new Simulation({ [spec.agent]: program })

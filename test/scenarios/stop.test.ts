@@ -25,7 +25,10 @@ test('a stop while the program is just being started reaches it', async () => {
   await engine.stop('s1')
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.transcript('s1')).toContain('I save my work\n')
-  expect(simulation.session('s1')).toMatchObject({ phase: { outcome: 'stopped' }, exit: { kind: 'code', code: 130 } })
+  expect(simulation.session('s1')).toMatchObject({
+    phase: { outcome: 'stopped' },
+    attempt: { exit: { kind: 'code', code: 130 } },
+  })
 })
 
 test('a stop interrupts a running program and keeps its last output', async () => {
@@ -41,6 +44,21 @@ test('a stop interrupts a running program and keeps its last output', async () =
   )
 })
 
+test.each([0, 30_000])(
+  'a stop with a grace of %i ms terminates a program that ignores interrupts after that time',
+  async stopGrace => {
+    const { stage: simulation, engine } = await startSession({ ...PATIENT, ignoredSignals: ['SIGINT'] }, undefined, {
+      supervision: { stopGrace },
+    })
+    await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
+    await engine.stop('s1')
+    await simulation.until(() => simulation.hasEnded('s1'))
+    const steps = simulation.events('s1').flatMap(event => (event.type === 'session.stopping' ? [event] : []))
+    expect(steps.map(({ step }) => step)).toEqual(['interrupt', 'terminate'])
+    expect((steps[1]?.at ?? 0) - (steps[0]?.at ?? 0)).toBe(stopGrace)
+  },
+)
+
 test('a stop terminates a program that ignores interrupts, and kills one that ignores that too', async () => {
   const steps = async (deafTo: string[]): Promise<unknown[]> => {
     const { stage: simulation, engine } = await startSession({ ...PATIENT, ignoredSignals: deafTo })
@@ -48,7 +66,7 @@ test('a stop terminates a program that ignores interrupts, and kills one that ig
     await engine.stop('s1')
     await simulation.until(() => simulation.hasEnded('s1'))
     const taken = simulation.events('s1').flatMap(event => (event.type === 'session.stopping' ? [event.step] : []))
-    return [...taken, simulation.session('s1')?.exit]
+    return [...taken, simulation.session('s1')?.attempt.exit]
   }
   expect(await steps([])).toEqual(['interrupt', { kind: 'signal', signal: 'SIGINT' }])
   expect(await steps(['SIGINT'])).toEqual(['interrupt', 'terminate', { kind: 'signal', signal: 'SIGTERM' }])
@@ -78,7 +96,7 @@ test('a stop ends a program that waits for an answer', async () => {
   const { stage: simulation, engine } = await startSession({
     run: () => [{ say: 'ask: may I?\n' }, { wait: Infinity }],
   })
-  await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'waiting')
   await engine.stop('s1')
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
@@ -105,7 +123,7 @@ test('a stop after the end changes nothing', async () => {
 })
 
 test('the supervisor stops a session that exceeds its time limit, running or resting', async () => {
-  const running = await startSession(PATIENT, () => undefined, { maxTime: 60_000 })
+  const running = await startSession(PATIENT, () => undefined, { supervision: { maxTime: 60_000 } })
   await running.stage.until(() => running.stage.hasEnded('s1'))
   expect(running.stage.session('s1')?.phase).toMatchObject({
     outcome: 'stopped',
@@ -120,7 +138,7 @@ test('the supervisor stops a session that exceeds its time limit, running or res
     nextDelay: delay,
     maxDelay: delay,
   } as const
-  const resting = await startSession(CRASHING, () => undefined, { maxTime: 60_000, restart })
+  const resting = await startSession(CRASHING, () => undefined, { supervision: { maxTime: 60_000, restart } })
   await resting.stage.until(() => resting.stage.hasEnded('s1'))
   expect(resting.stage.session('s1')?.phase).toMatchObject({
     at: Date.UTC(2026, 0, 1) + 60_000,

@@ -11,21 +11,23 @@ const LONG: ScriptedProgram = {
 }
 
 test('the time limit does not count hours in which the machine was off', async () => {
-  const { stage: simulation, engine } = await startSession(LONG, undefined, { maxTime: 5 * HOUR })
+  const { stage: simulation, engine } = await startSession(LONG, undefined, { supervision: { maxTime: 5 * HOUR } })
   await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
   await engine.shutDown()
   simulation.machine.reboot()
   await simulation.clock.advance(8 * HOUR)
   await simulation.supervisor().engine.start()
   await simulation.until(() => simulation.hasEnded('s1'))
-  expect(simulation.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
+  expect(simulation.session('s1')).toMatchObject({ attempt: { number: 2 }, phase: { outcome: 'done' } })
 })
 
 test('the time limit counts neither a rest that ended while the machine was off nor days of absence before a resume', async () => {
   const patience = { silence: null, limit: null, absence: 3 * DAY }
   const crashing: ScriptedProgram = { run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) }
   for (const off of [8 * HOUR, 4 * DAY]) {
-    const { stage: simulation, engine } = await startSession(crashing, undefined, { maxTime: 5 * HOUR, patience })
+    const { stage: simulation, engine } = await startSession(crashing, undefined, {
+      supervision: { maxTime: 5 * HOUR, patience },
+    })
     await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
     await engine.shutDown()
     await simulation.clock.advance(off)
@@ -45,7 +47,7 @@ test('the time limit counts neither the wait for a usage limit, nor a hold, nor 
   const limited: ScriptedProgram = {
     run: ({ start }) => (start === 1 ? [{ say: `limit: ${reset}\n` }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   }
-  const held = await startSession(limited, undefined, { maxTime: 5 * HOUR })
+  const held = await startSession(limited, undefined, { supervision: { maxTime: 5 * HOUR } })
   await held.stage.until(() => held.stage.session('s1')?.phase.name === 'resting')
   await held.stage.clock.advance(6 * HOUR)
   await held.engine.hold('s1')
@@ -56,9 +58,9 @@ test('the time limit counts neither the wait for a usage limit, nor a hold, nor 
   const asking: ScriptedProgram = {
     run: () => [{ say: 'ask: may I?\n' }, { wait: 9 * HOUR }, { say: 'answer: yes\n' }, { say: 'done: it\n' }],
   }
-  const asked = await startSession(asking, undefined, { maxTime: 5 * HOUR })
+  const asked = await startSession(asking, undefined, { supervision: { maxTime: 5 * HOUR } })
   await asked.stage.until(() => asked.stage.hasEnded('s1'))
-  expect(asked.stage.session('s1')).toMatchObject({ attempt: 1, phase: { outcome: 'done' } })
+  expect(asked.stage.session('s1')).toMatchObject({ attempt: { number: 1 }, phase: { outcome: 'done' } })
 })
 
 test('a session that finished without a supervisor is done whatever its time limit, in safe mode too', async () => {
@@ -66,13 +68,15 @@ test('a session that finished without a supervisor is done whatever its time lim
     const finishing: ScriptedProgram = {
       run: () => [{ say: 'thread: t-1\n' }, { wait: 4 * HOUR }, { say: 'done: it\n' }],
     }
-    const { stage: simulation, engine } = await startSession(finishing, undefined, { maxTime: 5 * HOUR })
+    const { stage: simulation, engine } = await startSession(finishing, undefined, {
+      supervision: { maxTime: 5 * HOUR },
+    })
     await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
     await engine.shutDown()
     await simulation.clock.advance(20 * HOUR)
     await simulation.supervisor().engine.start({ isHeld })
     await simulation.until(() => simulation.hasEnded('s1'))
-    expect(simulation.session('s1')).toMatchObject({ attempt: 1, phase: { outcome: 'done' } })
+    expect(simulation.session('s1')).toMatchObject({ attempt: { number: 1 }, phase: { outcome: 'done' } })
   }
 })
 
@@ -83,9 +87,13 @@ test('the supervisor accepts the usage limit that a hanging agent has reported',
       start === 1 ? [{ say: `thread: t-1\nlimit: ${reset}\n` }, { wait: Infinity }] : [{ say: 'done: it\n' }],
   }
   const patience = { silence: 600_000, limit: null, absence: null }
-  const { stage: simulation } = await startSession(stuck, undefined, { patience })
+  const { stage: simulation } = await startSession(stuck, undefined, { supervision: { patience } })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
   expect(simulation.session('s1')?.phase).toMatchObject({ cause: 'limit', trouble: 'rate-limit', until: reset + 1_000 })
   await simulation.until(() => simulation.hasEnded('s1'))
-  expect(simulation.session('s1')).toMatchObject({ attempt: 2, restartCount: 0, phase: { outcome: 'done' } })
+  expect(simulation.session('s1')).toMatchObject({
+    attempt: { number: 2 },
+    restartCount: 0,
+    phase: { outcome: 'done' },
+  })
 })

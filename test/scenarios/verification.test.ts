@@ -8,7 +8,7 @@ const WORK: InspectedWork = {
   failures: [],
   checked: null,
 }
-const VERIFIED = { agent: 'mute', verify: { git: true, check: null } } as const
+const VERIFIED = { agent: 'mute', supervision: { verify: { git: true, check: null } } } as const
 const WELL = { run: () => [{ say: 'all is done\n' }, { exit: 0 }] }
 
 async function endOf(shown: InspectedWork, wishes: Parameters<typeof startSession>[2] = VERIFIED, program = WELL) {
@@ -41,7 +41,7 @@ test('a failure in the output or a failed check refutes a verified command', asy
   const checked = { kind: 'failed', line: 'npm test', how: 'npm test: exit code 1 after 2 s' } as const
   const refuted = await endOf(
     { work: null, failures: [], checked },
-    { agent: 'mute', verify: { git: false, check: 'npm test' } },
+    { agent: 'mute', supervision: { verify: { git: false, check: 'npm test' } } },
   )
   expect(refuted).toEqual({
     outcome: 'failed',

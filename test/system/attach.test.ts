@@ -1,13 +1,15 @@
 import fs from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { TestHome, waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
 let testHome: TestHome
-beforeEach(() => {
+beforeAll(() => {
   testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 /** Writes down each line it is given. */
 const LISTENER = 'while read -r line; do echo "heard $line"; echo "$line" >>heard; done'

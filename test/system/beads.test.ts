@@ -144,6 +144,7 @@ describe('the supervisor', () => {
 
   it('ends a bd that hangs, records it once, and delays no session', async () => {
     beads.setBehavior('hanging')
+    testHome.env['ONESHOT_TEST_TIMINGS'] = 'trackerTimeout=1000'
     await testHome.run('--name', 'quick', '--headless', '--', 'true')
     expect(await testHome.ended('quick')).toMatchObject({ outcome: 'done' })
     await testHome.run('--name', 'job', '--headless', '--', ...patient())
@@ -152,7 +153,7 @@ describe('the supervisor', () => {
     await waitUntil('it is given up', async () => ((await notesOf('quick')).length > 0 ? true : undefined))
     await waitUntil('it is ended', () => (isAlive(pid) ? undefined : true))
     expect(await notesOf('quick')).toEqual([
-      'beads: asking for its version: no answer within 10 s; the work continues without it',
+      'beads: asking for its version: no answer within 1 s; the work continues without it',
     ])
     const story = (await testHome.json<EventView[]>('events', 'quick')).map(({ type }) => type)
     expect(story.slice(-2)).toEqual(['session.ended', 'session.noted'])

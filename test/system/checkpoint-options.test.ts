@@ -1,15 +1,16 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { expectRefusal } from './expect-refusal.ts'
 import { waitForCheckpoints, initProject } from './git-project.ts'
-import { InProcessHome } from './in-process-home.ts'
-import { waitUntil } from './test-home.ts'
+import { waitUntil, TestHome } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let testHome: InProcessHome
-beforeEach(() => {
-  testHome = new InProcessHome()
+let testHome: TestHome
+beforeAll(() => {
+  testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const RUN = ['run', '--headless', '--name', 'one'] as const
 

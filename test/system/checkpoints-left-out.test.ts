@@ -2,14 +2,14 @@ import fs from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { expectRefusal } from './expect-refusal.ts'
 import { waitForCheckpoints, initProject } from './git-project.ts'
-import { InProcessHome } from './in-process-home.ts'
+import { TestHome } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
 const TOO_LARGE = 'big.bin has 60 MB, more than 50 MB'
 
-let testHome: InProcessHome
+let testHome: TestHome
 beforeEach(async () => {
-  testHome = new InProcessHome()
+  testHome = new TestHome()
   await initProject(testHome)
 })
 afterEach(() => testHome.close())

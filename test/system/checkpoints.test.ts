@@ -6,6 +6,7 @@ import { SEED, seededRandom } from '../../testkit/system/seeded-random.ts'
 import { run } from '../../src/os/run.ts'
 import { forCases } from '../../testkit/vitest/for-cases.ts'
 import { expectRefusal } from './expect-refusal.ts'
+import { waitForCheckpoints } from './git-project.ts'
 import { TestHome, kill, processesOf, waitUntil } from './test-home.ts'
 
 let testHome: TestHome
@@ -248,6 +249,7 @@ describe('on a new machine,', () => {
     )
     await waitUntil('it writes', () => (fs.existsSync(testHome.path('notes.txt')) ? true : undefined))
     await testHome.ok('stop', 'far')
+    await waitForCheckpoints(testHome, 'far')
     await waitUntil('it is pushed', async () =>
       (await testHome.ok('events', 'far')).includes('is on origin') &&
       (await git('ls-remote', 'origin', 'refs/oneshot/*')).split('\t')[0] ===

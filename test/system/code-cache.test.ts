@@ -7,26 +7,63 @@ import { TestHome, MAIN } from './test-home.ts'
 
 const dist = path.dirname(MAIN)
 
-function caches(): Record<string, number> {
-  const names = fs.readdirSync(dist).filter(name => name.endsWith('.cache'))
-  return Object.fromEntries(names.map(name => [name, fs.statSync(path.join(dist, name)).mtimeMs]))
+function caches(folder: string): Record<string, string> {
+  const names = fs.readdirSync(folder).filter(name => name.endsWith('.cache'))
+  return Object.fromEntries(names.map(name => [name, fs.readFileSync(path.join(folder, name), 'base64')]))
 }
 
-test('the build makes a code cache for commands and one for the supervisor, and neither replaces the other', async () => {
-  const built = caches()
-  expect(Object.keys(built).filter(name => name.startsWith('program.'))).not.toHaveLength(0)
-  expect(Object.keys(built).filter(name => name.startsWith('daemon.'))).not.toHaveLength(0)
+/** Copies the built package, so that no other test changes its caches. Returns the path of its main.cjs. */
+function install(testHome: TestHome, { withCaches }: { withCaches: boolean }): string {
+  const folder = path.join(testHome.root, 'package')
+  fs.cpSync(dist, path.join(folder, 'dist'), {
+    recursive: true,
+    filter: file => withCaches || !file.endsWith('.cache'),
+  })
+  fs.symlinkSync(path.resolve(dist, '../node_modules'), path.join(folder, 'node_modules'))
+  return path.join(folder, 'dist', 'main.cjs')
+}
+
+/** Returns the exit code of a program. */
+async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const [code] = (await once(spawn(process.execPath, argv, { env, stdio: 'ignore' }), 'close')) as [number]
+  return code
+}
+
+test('the build makes the code caches of common commands and of the supervisor, and their use replaces none', async () => {
   const testHome = new TestHome()
   try {
-    await testHome.ok('run', '--name', 'first', '--', 'true')
-    await testHome.ok('wait', 'first')
-    await testHome.ok('daemon', 'stop')
-    const interrupted = spawn(process.execPath, [MAIN, 'list'], { env: testHome.env, stdio: 'ignore' })
+    const main = install(testHome, { withCaches: true })
+    const built = caches(path.dirname(main))
+    const bundles = Object.keys(built).map(name => name.split('.')[0])
+    expect(bundles).toEqual(expect.arrayContaining(['program', 'reader', 'run', 'daemon']))
+    const { env } = testHome
+    for (const command of ['run --name first -- true', 'wait first', 'daemon stop'])
+      expect(await run([main, ...command.split(' ')], env), command).toBe(0)
+    const interrupted = spawn(process.execPath, [main, 'follow'], { env, stdio: 'ignore' })
     const closed = once(interrupted, 'close')
     interrupted.kill('SIGINT')
     await closed
-    const after = caches()
-    for (const [name, time] of Object.entries(built)) expect(after[name], name).toBe(time)
+    expect(await run([main, 'follow', 'nobody'], env)).not.toBe(0)
+    expect(await run([main, 'list'], { ...env, NODE_OPTIONS: '--stack-trace-limit=5' })).toBe(0)
+    expect(await run(['--stack-trace-limit=5', main, 'list'], env)).toBe(0)
+    expect(caches(path.dirname(main))).toEqual(built)
+  } finally {
+    await testHome.close()
+  }
+})
+
+test('without a code cache, each command adds its functions to the cache once, and the cache only grows', async () => {
+  const testHome = new TestHome()
+  try {
+    const main = install(testHome, { withCaches: false })
+    const sizes: number[] = []
+    for (const words of [['list'], ['status', '--help'], ['list', '--json']]) {
+      expect(await run([main, ...words], testHome.env), words.join(' ')).toBe(0)
+      sizes.push(...Object.values(caches(path.dirname(main))).map(bytes => bytes.length))
+    }
+    const [first = 0, second = 0] = sizes
+    expect(second).toBeGreaterThan(first)
+    expect(sizes).toEqual([first, second, second])
   } finally {
     await testHome.close()
   }
@@ -54,6 +91,15 @@ test('commands that only read load neither node:crypto nor node:http, which woul
         words.join(' '),
       ).toEqual([])
     }
+  } finally {
+    await testHome.close()
+  }
+})
+
+test.each(['constructor', '__proto__', 'toString'])('%s is an unknown command', async word => {
+  const testHome = new TestHome()
+  try {
+    expect(await run([MAIN, word], testHome.env)).toBe(2)
   } finally {
     await testHome.close()
   }

@@ -1,17 +1,18 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { InProcessHome } from './in-process-home.ts'
-import { isAlive, MAIN, waitUntil } from './test-home.ts'
+import { isAlive, MAIN, waitUntil, TestHome } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let testHome: InProcessHome
-beforeEach(() => {
-  testHome = new InProcessHome()
+let testHome: TestHome
+beforeAll(() => {
+  testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const SLEEPER = ['--headless', '--', 'sleep', '1000']
 const sh = (script: string): string[] => ['--headless', '--', 'sh', '-c', script]
@@ -246,8 +247,10 @@ describe('with ONESHOT_RESILIENT=false,', () => {
   it('run passes on the input, output and exit code of a command, and records no session', async () => {
     const input = Buffer.from('typed\n')
     const words = ['run', '--', 'sh', '-c', 'read -r line; echo "got $line"; echo oops >&2; exit 7']
-    expect(await testHome.spawn(words, { input })).toMatchObject({ code: 7, stdout: 'got typed\n', stderr: 'oops\n' })
-    expect(fs.existsSync(testHome.home.root)).toBe(false)
+    const env = { ONESHOT_HOME: testHome.path('home') }
+    const answer = await testHome.spawn(words, { input, env })
+    expect(answer).toMatchObject({ code: 7, stdout: 'got typed\n', stderr: 'oops\n' })
+    expect(fs.existsSync(env.ONESHOT_HOME)).toBe(false)
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../src/os/run.ts'
 import { which } from '../../src/os/which.ts'
 import { binFolder } from './bin-folder.ts'
@@ -7,10 +7,12 @@ import { TestHome } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
 let testHome: TestHome
-beforeEach(() => {
+beforeAll(() => {
   testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const isMissing = (shell: string): boolean => which(shell, process.env, '/') === undefined
 

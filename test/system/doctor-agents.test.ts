@@ -80,7 +80,7 @@ echo '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3
 echo '{"type":"quantum.leap"}'`
   testHome.env['PATH'] = binFolder(testHome, { tools: ['tmux'], scripts: { codex } })
   for (const name of ['one', 'two'])
-    await testHome.run('--agent', 'codex', '--name', name, '--max-time', '3s', 'fix it')
+    await testHome.run('--agent', 'codex', '--name', name, '--restart', 'never', 'fix it')
   for (const name of ['one', 'two']) await testHome.ended(name)
   const { message } = (await findings({ codex })).get('agent codex output') as Finding
   expect(message).toMatch(/^codex 0\.200\.0 said things this oneshot does not know: .*quantum\.leap \(in 2 sessions\)/)

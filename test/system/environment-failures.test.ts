@@ -8,19 +8,19 @@ import { truncateAndWrite } from '../../src/os/files/file-io.ts'
 import { attemptFolder } from '../../src/state/session-folder.ts'
 import { homeAt } from '../../src/state/home.ts'
 import { run } from '../../src/os/run.ts'
-import { readClaim, readExit, readStarted } from '../../src/state/attempt-files.ts'
+import { readClaim, readExit, readStarted } from '../../src/state/shim-records.ts'
 import { openDatabase } from '../../src/os/sqlite.ts'
-import { renderEnterFile, renderLaunchFile } from '../../src/world/runtime/launch-attempt.ts'
+import { renderEnterFile, renderLaunchFile } from '../../src/world/runtime/prepare-attempt.ts'
 import { LAUNCH_DEFAULTS } from '../contracts/launch-defaults.ts'
 import { forCases } from '../../testkit/vitest/for-cases.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { TestHome, isAlive, waitUntil } from './test-home.ts'
+import { isAlive, ProcessHome, type TestHome, waitUntil } from './test-home.ts'
 import { SmallDisk } from './small-disk.ts'
 
 let testHome: TestHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new ProcessHome()
 })
 afterEach(() => testHome.close())
 
@@ -87,7 +87,7 @@ describe('state folder:', () => {
   }, async () => {
     const spare = 103 - Buffer.byteLength('/tty/xxxxxxxxxx.sock')
     const longest = homeAt(path.join(testHome.root, 'x'.repeat(spare - testHome.root.length - 1)))
-    const long = new TestHome({ ONESHOT_HOME: longest.root })
+    const long = new ProcessHome({ ONESHOT_HOME: longest.root })
     try {
       expect(await long.run('--name', 'tty', '--tty', '--', 'sleep', '1000')).toMatchObject({ phase: 'running' })
       const over = { ONESHOT_HOME: `${longest.root}x` }
@@ -103,7 +103,7 @@ describe('state folder:', () => {
     tags: ['extended'],
   }, async () => {
     const awkward = homeAt(path.join(testHome.root, `it's #{pid} %H $(touch pwned) "h"`))
-    const other = new TestHome({ ONESHOT_HOME: awkward.root })
+    const other = new ProcessHome({ ONESHOT_HOME: awkward.root })
     try {
       await other.run('--name', 'tty', '--tty', '--', 'sh', '-c', 'echo hello; exit 4')
       expect((await other.oneshot('wait', 'tty')).code).toBe(4)

@@ -1,16 +1,17 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { CheckpointView, SessionView } from '../../src/api/contract/responses.ts'
 import { run } from '../../src/os/run.ts'
-import { InProcessHome } from './in-process-home.ts'
-import { isAlive, waitUntil } from './test-home.ts'
+import { isAlive, waitUntil, TestHome } from './test-home.ts'
 
-let testHome: InProcessHome
-beforeEach(() => {
-  testHome = new InProcessHome()
+let testHome: TestHome
+beforeAll(() => {
+  testHome = new TestHome({ ONESHOT_TEST_TIMINGS: 'editDelay=300' })
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const sleeper = (name: string): string[] => ['run', '--name', name, '--headless', '--', 'sleep', '1000']
 

@@ -1,18 +1,19 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../src/os/run.ts'
 import { binFolder } from './bin-folder.ts'
-import { InProcessHome } from './in-process-home.ts'
-import { type CommandResult, isAlive, MAIN, waitUntil } from './test-home.ts'
+import { type CommandResult, isAlive, MAIN, waitUntil, TestHome } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let testHome: InProcessHome
-beforeEach(() => {
-  testHome = new InProcessHome()
+let testHome: TestHome
+beforeAll(() => {
+  testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const SLEEPER = ['--headless', '--', 'sleep', '1000']
 const go = (): void => fs.writeFileSync(testHome.path('go'), '')

@@ -1,17 +1,18 @@
 import fs from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../src/os/run.ts'
 import { which } from '../../src/os/which.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { InProcessHome } from './in-process-home.ts'
-import { MAIN } from './test-home.ts'
+import { MAIN, TestHome } from './test-home.ts'
 
-let testHome: InProcessHome
-beforeEach(() => {
-  testHome = new InProcessHome()
+let testHome: TestHome
+beforeAll(() => {
+  testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const SLEEPER = ['--headless', '--', 'sleep', '1000']
 

@@ -1,16 +1,17 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { EventView, MessageView, SessionView } from '../../src/api/contract/responses.ts'
 import { binFolder } from './bin-folder.ts'
-import { InProcessHome } from './in-process-home.ts'
-import { isAlive, waitUntil } from './test-home.ts'
+import { isAlive, waitUntil, TestHome } from './test-home.ts'
 
-let testHome: InProcessHome
-beforeEach(() => {
-  testHome = new InProcessHome()
+let testHome: TestHome
+beforeAll(() => {
+  testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
 const [sessionTable = '', daemonTable = '', messageTable = '', eventTable = ''] = page.split(
@@ -144,7 +145,7 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
   })
 
   it('shows the question of a blocked session, which continues without an answer after its patience', async () => {
-    await testHome.run('--agent', 'demo', '--name', 'asks', 'work ask="May I?" patience=8s steps=1 delay=10ms')
+    await testHome.run('--agent', 'demo', '--name', 'asks', 'work ask="May I?" patience=4s steps=1 delay=10ms')
     const view = await waitUntil('it asks', async () => {
       const now = await told('asks')
       return now.phase === 'blocked' ? now : undefined
@@ -263,18 +264,20 @@ it('send, messages, events and resume --json print the documented fields', async
 })
 
 it('daemon status --json describes the supervisor, and each start raises the epoch', async () => {
-  const nobody = await testHome.oneshot('daemon', 'status', '--json')
+  const fresh = new TestHome()
+  onTestFinished(() => fresh.close())
+  const nobody = await fresh.oneshot('daemon', 'status', '--json')
   expect(nobody).toMatchObject({ code: 3, stderr: '' })
   expect(JSON.parse(nobody.stdout)).toEqual({
     error: { code: 'daemon-not-running', message: 'the supervisor is not running', hint: 'oneshot daemon start' },
   })
-  await testHome.run('--headless', '--', 'sleep', '1000')
-  const first = await testHome.daemon()
+  await fresh.run('--headless', '--', 'sleep', '1000')
+  const first = await fresh.daemon()
   expectAsDocumented(first, daemonTable)
   expect(isAlive(first.pid)).toBe(true)
-  expect(first).toMatchObject({ epoch: 1, home: testHome.home.root, sessions: { live: 1, ended: 0 } })
-  expect(first.version).toBe(await testHome.ok('--version'))
-  const second = await testHome.json<typeof first>('daemon', 'restart')
+  expect(first).toMatchObject({ epoch: 1, home: fresh.home.root, sessions: { live: 1, ended: 0 } })
+  expect(first.version).toBe(await fresh.ok('--version'))
+  const second = await fresh.json<typeof first>('daemon', 'restart')
   expectAsDocumented(second, daemonTable)
   expect(second.epoch).toBe(first.epoch + 1)
   expect(second.pid).not.toBe(first.pid)

@@ -1,21 +1,25 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LoopView } from '../../src/api/contract/loop.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { LoopView } from '../../src/api/contract/loop-view.ts'
 import type { SessionView } from '../../src/api/contract/responses.ts'
 import { run } from '../../src/os/run.ts'
-import { readStoredSessions } from '../../src/world/store/reader.ts'
+import { readChildren } from '../../src/world/store/reader.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { TestHome, waitUntil } from './test-home.ts'
 import { installScriptedAgent } from './scripted-agent.ts'
 
 let testHome: TestHome
 let gate: string
-beforeEach(async () => {
+beforeAll(() => {
   testHome = new TestHome({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
+})
+beforeEach(async () => {
+  testHome.beginTest()
   gate = installScriptedAgent(testHome).gate
 })
-afterEach(() => testHome.close())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 async function git(...args: string[]): Promise<string> {
   return (await run('git', args, { cwd: testHome.project, env: testHome.env })).stdout.trim()
@@ -249,9 +253,7 @@ describe('while a loop runs,', () => {
     await project('make it [slow a.txt]', 'make it [slow b.txt]', 'make it [good c.txt]')
     const loop = await begin('--parallel', '2', '--max-output', '7M')
     const names = (await workers(loop, 2)).map(({ name }) => name)
-    const limits = readStoredSessions(testHome.home).flatMap(({ spec }) =>
-      spec.parent?.id === loop.id ? [spec.maxOutput] : [],
-    )
+    const limits = readChildren(testHome.home, loop.id).map(({ spec }) => spec.supervision.maxOutput)
     expect(limits).toEqual([7 * 1024 ** 2, 7 * 1024 ** 2])
     expect(names.toSorted()).toEqual(['codex-prd-1-1', 'codex-prd-2-2'])
     const rows = (await testHome.ok('list', '--no-headers')).split('\n').map(row => row.split(/ {2,}/)[0])

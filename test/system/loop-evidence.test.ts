@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/responses.ts'
-import type { Loop } from '../../src/core/loop/loop.ts'
+import type { Loop } from '../../src/core/loop/loop-state.ts'
 import { readLoop } from '../../src/state/loop-file.ts'
 import { run } from '../../src/os/run.ts'
 import { HOSTILE_BEHAVIORS } from './hostile-agents.ts'
@@ -45,9 +45,9 @@ function loopOf({ id }: SessionView): Loop {
 function board(session: SessionView): Record<string, string> {
   const name = (title: string): string => /\[\S+ ([^\] ]*)/.exec(title)?.[1] ?? title
   return Object.fromEntries(
-    loopOf(session).tasks.map(({ item, stand: state, tries }) => [
+    loopOf(session).tasks.map(({ item, state, tries }) => [
       name(item.title),
-      [...tries.map(({ flaw }) => flaw?.kind ?? 'good'), state.name].join(' '),
+      [...tries.map(({ failure }) => failure?.kind ?? 'good'), state.name].join(' '),
     ]),
   )
 }
@@ -129,7 +129,7 @@ it('the loop counts no half merge, conflict marker, empty commit or ignored file
       f: 'good done',
     },
   })
-  const reasons = loopOf(session).tasks.map(({ tries }) => tries[0]?.flaw?.reason)
+  const reasons = loopOf(session).tasks.map(({ tries }) => tries[0]?.failure?.reason)
   expect(reasons.slice(0, 2)).toEqual(['conflicts are left in text.txt', 'conflicts are left in b.txt'])
 })
 
@@ -168,8 +168,8 @@ it('the loop credits an agent with no commit of its user, of a merged branch or 
     'e.txt': 'idle good done',
   })
   expect(loopOf(session).tasks[2]?.evidence).toMatchObject({ commitCount: 1, files: ['c.txt'] })
-  expect(loopOf(session).tasks[3]?.stand).toMatchObject({
-    flaw: {
+  expect(loopOf(session).tasks[3]?.state).toMatchObject({
+    failure: {
       reason: expect.stringContaining('a commit that it did not make itself did not count'),
     },
   })

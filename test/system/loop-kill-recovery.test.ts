@@ -2,8 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/responses.ts'
-import { readBoard, findWorkers } from '../../src/views/loop/loops.ts'
-import { readSession, readSessions } from '../../src/views/sessions.ts'
+import { readBoard } from '../../src/views/loop/loops.ts'
+import { readWorkers } from '../../src/views/session-search.ts'
+import { readSession } from '../../src/views/sessions.ts'
 import { run } from '../../src/os/run.ts'
 import { TestHome, isAlive, kill, waitUntil } from './test-home.ts'
 import { installScriptedAgent } from './scripted-agent.ts'
@@ -34,7 +35,7 @@ async function project(...titles: string[]): Promise<void> {
   await git('commit', '-qm', 'first')
 }
 
-const workers = (loop: SessionView): SessionView[] => findWorkers(loop, readSessions(testHome.home))
+const workers = (loop: SessionView): SessionView[] => readWorkers(testHome.home, loop)
 const keeperPid = (): number => Number(fs.readFileSync(path.join(testHome.home.root, 'keeper.pid'), 'utf8'))
 
 describe('a loop', () => {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/responses.ts'
-import type { Loop } from '../../src/core/loop/loop.ts'
+import type { Loop } from '../../src/core/loop/loop-state.ts'
 import { readLoop } from '../../src/state/loop-file.ts'
 import { run } from '../../src/os/run.ts'
 import { TestHome } from './test-home.ts'
@@ -39,7 +39,7 @@ async function failing(...args: string[]): Promise<SessionView> {
 
 function tasksOf({ id }: SessionView): string[] {
   const { tasks } = readLoop(testHome.home, id) as Loop
-  return tasks.map(({ stand: state, tries, number }) => `${number} ${state.name} ${tries.length}`)
+  return tasks.map(({ state, tries, number }) => `${number} ${state.name} ${tries.length}`)
 }
 
 it('ralph retry --fresh starts a task again although its worktree and branch are lost', async () => {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/responses.ts'
-import type { Loop } from '../../src/core/loop/loop.ts'
+import type { Loop } from '../../src/core/loop/loop-state.ts'
 import { formatIso } from '../../src/lib/time.ts'
 import { run } from '../../src/os/run.ts'
 import { readLoop } from '../../src/state/loop-file.ts'
@@ -47,7 +47,7 @@ function loopOf({ id }: SessionView): Loop {
 /** Each task by the name of its file, and how it stands. */
 function board(session: SessionView): Record<string, string> {
   const name = (title: string): string => /\[\S+ ([^\] ]*)/.exec(title)?.[1] ?? title
-  return Object.fromEntries(loopOf(session).tasks.map(({ item, stand: state }) => [name(item.title), state.name]))
+  return Object.fromEntries(loopOf(session).tasks.map(({ item, state }) => [name(item.title), state.name]))
 }
 
 const ticked = (list: string, ...files: string[]): string =>
@@ -165,7 +165,7 @@ describe('a loop with parallel workers', () => {
     expect(await git('show', `${branch}:PRD.md`)).toBe(ticked(list, 'a.txt', 'b.txt', 'c.txt').trim())
     const both = (await git('show', `${branch}:shared.txt`)).split('\n').toSorted()
     expect(both).toEqual(['b.txt', 'c.txt'])
-    const kept = tasks.find(({ item }) => item.title.includes('e.txt'))?.place?.branch ?? ''
+    const kept = tasks.find(({ item }) => item.title.includes('e.txt'))?.checkout?.branch ?? ''
     expect(await git('show', `${kept}:shared.txt`), 'what could not be merged').toBe('e.txt')
     await testHome.ok('ralph', 'land', session.name)
     expect(fs.readFileSync(testHome.path('shared.txt'), 'utf8').trim().split('\n').toSorted()).toEqual([
@@ -188,7 +188,7 @@ describe('a loop with parallel workers', () => {
     expect(board(session)).toEqual({ 'a.txt': 'done', 'b.txt': 'blocked' })
     const { branch, tasks } = loopOf(session)
     expect(await git('show', `${branch}:shared.txt`)).toBe('a.txt')
-    const kept = tasks.find(({ item }) => item.title.includes('b.txt'))?.place?.branch ?? ''
+    const kept = tasks.find(({ item }) => item.title.includes('b.txt'))?.checkout?.branch ?? ''
     expect(await git('show', `${kept}:shared.txt`), 'its work').toBe('b.txt')
   })
 
@@ -215,7 +215,7 @@ describe('a loop with parallel workers', () => {
     const list = await project(...names.map(name => `make it [good ${name}]`))
     const session = await ralph('--parallel', '3', '--land')
     for (let n = 1; n <= 5; n++) {
-      const done = (): number => loopOf(session)?.tasks.filter(({ stand: state }) => state.name === 'done').length ?? 0
+      const done = (): number => loopOf(session)?.tasks.filter(({ state }) => state.name === 'done').length ?? 0
       await waitUntil(
         `${n} are done`,
         async () => (done() >= n || (await testHome.status(session.name)).phase === 'ended' ? true : undefined),
@@ -240,8 +240,8 @@ describe('a loop with parallel workers', () => {
     await project(...['limited', 'good', 'good', 'good'].map((temper, n) => `make it [${temper} f${n}.txt]`))
     const session = await ralph('--parallel', '4')
     expect(await testHome.ended(session.name, 120_000)).toMatchObject({ outcome: 'done' })
-    const { limitedAt, width } = loopOf(session)
-    expect({ isLimited: limitedAt !== null, width }).toEqual({ isLimited: true, width: 2 })
+    const { limitedAt, concurrency } = loopOf(session)
+    expect({ isLimited: limitedAt !== null, width: concurrency }).toEqual({ isLimited: true, width: 2 })
     expect(await testHome.ok('log', session.name)).toContain('fewer agents at a time after a usage limit: 2')
     expect(loopOf(session).tasks.map(({ tries }) => tries.length)).toEqual([1, 1, 1, 1])
   })

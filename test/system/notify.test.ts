@@ -93,6 +93,7 @@ exit 1`
 })
 
 test('a channel that fails at first gets the notification once in the end', async () => {
+  testHome.env['ONESHOT_TEST_TIMINGS'] = 'channelPause=3000'
   userConfig(testHome, hook())
   server.replies.push(500)
   await testHome.run('--headless', '--', 'true')
@@ -162,6 +163,7 @@ test('oneshot sends the notification about a session that clean has removed', { 
 })
 
 test('the supervisor reads the current channels; a broken configuration harms no work and loses no notice', async () => {
+  testHome.env['ONESHOT_TEST_TIMINGS'] = 'servicePause=300'
   await testHome.run('--name', 'before', '--headless', '--', 'true')
   await testHome.ended('before')
   userConfig(testHome, hook())

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { SessionView } from '../../src/api/contract/responses.ts'
 import { sessionFolder } from '../../src/state/session-folder.ts'
 import { readEvents } from '../../src/world/store/reader.ts'
@@ -9,10 +9,12 @@ import { TestHome, isAlive, waitUntil } from './test-home.ts'
 import { userConfig } from './user-config.ts'
 
 let testHome: TestHome
-beforeEach(() => {
+beforeAll(() => {
   testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 /** A program that adds a line with all of its own to a file, and its arguments and stdin to others. */
 function program(more = ''): string {

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { attemptFolder } from '../../src/state/session-folder.ts'
 import { run } from '../../src/os/run.ts'
 import { which } from '../../src/os/which.ts'
@@ -8,10 +8,12 @@ import { TestHome, waitUntil } from './test-home.ts'
 import { FILES, waitForText, readProjectFile } from './read-project-file.ts'
 
 let testHome: TestHome
-beforeEach(() => {
+beforeAll(() => {
   testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 /** Lists all files below a folder without following links. */
 function everything(folder: string): string[] {

@@ -1,16 +1,18 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import zlib from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../src/os/run.ts'
 import { TestHome, waitUntil } from './test-home.ts'
 import { FILES, waitForText, readProjectFile } from './read-project-file.ts'
 
 let testHome: TestHome
-beforeEach(() => {
+beforeAll(() => {
   testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 async function git(...args: string[]): Promise<string> {
   const identity = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
@@ -132,11 +134,7 @@ it('session.log has each line once although its writer is killed repeatedly', {
 
 it('the commands in RECOVERY.md show and resume the session from any shell', async () => {
   await testHome.run('--agent', 'demo', '--name', 'rescue', 'work write=done.txt steps=4 delay=10ms hang=3')
-  await waitUntil('it has taken two steps', () =>
-    fs.existsSync(testHome.path('done.txt')) && fs.readFileSync(testHome.path('done.txt'), 'utf8').includes('step 2')
-      ? true
-      : undefined,
-  )
+  await testHome.hangs('rescue')
   await testHome.ok('stop', 'rescue')
   const page = await waitForText(testHome, 'RECOVERY.md', 'the session was: ■ stopped')
   const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)\n```$/gm)].map(match => match[1] ?? '')

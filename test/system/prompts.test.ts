@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/responses.ts'
 import { run } from '../../src/os/run.ts'
 import { binFolder } from './bin-folder.ts'
@@ -17,14 +17,18 @@ pwd -P >cwd
 while [ -e wait ]; do sleep 0.02; done`
 
 let testHome: TestHome
-beforeEach(() => {
+beforeAll(() => {
   testHome = new TestHome({ IS_SANDBOX: '1' }) // claude does not work with full autonomy as root elsewhere.
+})
+beforeEach(() => {
+  testHome.beginTest()
   testHome.env['PATH'] = binFolder(testHome, {
     tools: ['tmux'],
     scripts: stubAgents(STUB),
   })
 })
-afterEach(() => testHome.close())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 /** Prompts that a shell, a terminal or a decoder would change. */
 const PROMPTS: Record<string, Buffer> = {

@@ -2,19 +2,25 @@ import fs from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/responses.ts'
 import { attemptFolder } from '../../src/state/session-folder.ts'
-import { TestHome, waitUntil } from './test-home.ts'
+import { ProcessHome, type TestHome, waitUntil } from './test-home.ts'
 import { simulateReboot } from './simulate-reboot.ts'
 
 let testHome: TestHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new ProcessHome()
 })
 afterEach(() => testHome.close())
 
-/** Starts a session and waits until it has taken two of its thirty steps. */
+/** Starts a session and waits until its agent, which has taken two of thirty steps, falls silent. */
 async function begun(name: string): Promise<SessionView> {
-  const session = await testHome.run('--agent', 'demo', '--name', name, `work steps=30 delay=60ms write=${name}.txt`)
-  await waitUntil(`${name} has taken two steps`, () => (linesOf(name).length >= 2 ? true : undefined))
+  const session = await testHome.run(
+    '--agent',
+    'demo',
+    '--name',
+    name,
+    `work steps=30 delay=5ms write=${name}.txt hang=3`,
+  )
+  await testHome.hangs(name)
   return session
 }
 

@@ -7,7 +7,7 @@ import { TestHome, kill, waitUntil } from './test-home.ts'
 
 let testHome: TestHome
 beforeEach(() => {
-  testHome = new TestHome()
+  testHome = new TestHome({ ONESHOT_TEST_TIMINGS: 'troublePause=300' })
 })
 afterEach(() => testHome.close())
 

@@ -120,3 +120,16 @@ it('resume --from --dry-run tells what it would do or refuse, and changes nothin
   expect([claimed.code, claimed.stderr]).toEqual([6, expect.stringContaining(`, as session ${id}\n`)])
   expect(claimed.stderr).toContain(`hint: if that machine is lost: oneshot resume ${old} --from origin --take-over`)
 })
+
+it('run --push leaves secret files out of the remote, and --push-untracked takes them along', async () => {
+  const filesOf = async (name: string): Promise<string[]> => {
+    const git = gitIn(testHome, remote)
+    const ref = await git('for-each-ref', '--format=%(refname)', `refs/oneshot/command-${name}`)
+    return (await git('ls-tree', '-r', '--name-only', ref)).split('\n')
+  }
+  fs.writeFileSync(testHome.path('.env'), 'TOKEN=secret\n')
+  await pushed('safe', '--headless', '--', 'sh', '-c', 'echo made > out')
+  expect(await filesOf('safe')).toEqual(['README', 'out'])
+  await pushed('whole', '--push-untracked', '--headless', '--', 'sh', '-c', 'echo made > other')
+  expect(await filesOf('whole')).toEqual(['.env', 'README', 'other', 'out'])
+})

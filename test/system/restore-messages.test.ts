@@ -1,16 +1,20 @@
 import fs from 'node:fs'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { expectRefusal } from './expect-refusal.ts'
 import { waitForCheckpoints, initProject, gitIn } from './git-project.ts'
-import { InProcessHome } from './in-process-home.ts'
+import { TestHome } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let testHome: InProcessHome
+let testHome: TestHome
+beforeAll(() => {
+  testHome = new TestHome()
+})
 beforeEach(async () => {
-  testHome = new InProcessHome()
+  testHome.beginTest()
   await initProject(testHome)
 })
-afterEach(() => testHome.close())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 async function made(name: string): Promise<void> {
   await testHome.run('--name', name, '--headless', '--', 'sh', '-c', `echo ${name} > ${name}`)

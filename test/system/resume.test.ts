@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/responses.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
@@ -8,10 +8,12 @@ import { stubAgents } from './stub-agents.ts'
 import { Terminal } from './terminal.ts'
 
 let testHome: TestHome
-beforeEach(() => {
+beforeAll(() => {
   testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const demo = (name: string, prompt: string): Promise<SessionView> =>
   testHome.run('--agent', 'demo', '--name', name, prompt)
@@ -19,7 +21,7 @@ const demo = (name: string, prompt: string): Promise<SessionView> =>
 /** Runs it until it falls silent after two steps, and stops it there. */
 async function stoppedHalfway(name: string): Promise<SessionView> {
   await demo(name, `work write=${name}.txt steps=6 delay=10ms hang=3`)
-  await waitUntil('it has taken two steps', () => (linesOf(name).length >= 2 ? true : undefined))
+  await testHome.hangs(name)
   await testHome.ok('stop', name)
   return await testHome.status(name)
 }

@@ -65,8 +65,8 @@ esac
  * behaviour of each run. `more`: further behaviours, as branches of a shell's `case`.
  */
 export function installScriptedAgent(testHome: TestHome, more = ''): { gate: string; tempers: () => string[] } {
-  const gate = `${testHome.root}/gate`
-  const record = `${testHome.root}/tempers`
+  const gate = `${testHome.project}.gate` // Each test of a file has its own project.
+  const record = `${testHome.project}.tempers`
   const { codex = '' } = stubAgents(script(more))
   testHome.env['PATH'] = `${binFolder(testHome, { scripts: { codex } })}:${testHome.env['PATH']}`
   Object.assign(testHome.env, { GATE: gate, TEMPERS: record })

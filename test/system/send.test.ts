@@ -1,17 +1,19 @@
 import fs from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { MessageView, SessionView } from '../../src/api/contract/responses.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { TestHome, waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
 let testHome: TestHome
-beforeEach(() => {
+beforeAll(() => {
   testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const demo = (name: string, prompt: string): Promise<SessionView> =>
   testHome.run('--agent', 'demo', '--name', name, prompt)

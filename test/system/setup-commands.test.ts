@@ -1,19 +1,19 @@
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { KEY_NAMES } from '../../src/api/config/keys.ts'
 import { COMMAND_INDEX } from '../../src/cli/command-index.ts'
 import { attemptFolder } from '../../src/state/session-folder.ts'
-import { readClaim } from '../../src/state/attempt-files.ts'
+import { readClaim } from '../../src/state/shim-records.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { InProcessHome } from './in-process-home.ts'
-import { isAlive, waitUntil } from './test-home.ts'
+import { isAlive, waitUntil, TestHome } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let testHome: InProcessHome
+let testHome: TestHome
 beforeEach(() => {
-  testHome = new InProcessHome()
+  testHome = new TestHome()
 })
 afterEach(() => testHome.close())
 
@@ -50,8 +50,10 @@ describe('oneshot config', () => {
       ['silence', 'agent', 'default'],
       ['limit-wait', '1d', 'default'],
       ['resume-within', '3d', 'default'],
+      ['stop-grace', '5s', 'default'],
       ['memory', 'none', 'default'],
       ['max-output', '1G', 'default'],
+      ['keep-ended', 'none', 'default'],
       ['on-exit', '-', 'default'],
       ['on-exit-shell', '-', 'default'],
       ['notify-restarts', '3', 'default'],
@@ -132,6 +134,27 @@ describe('oneshot doctor', () => {
     expect((await testHome.oneshot('doctor', '--fix')).code).toBe(0)
     expect(fs.statSync(testHome.home.root).mode & 0o777).toBe(0o700)
     expect(await testHome.daemon()).toMatchObject({ home: testHome.home.root })
+  })
+
+  it('checks the whole database, and its hint lets the supervisor rebuild a damaged one', async () => {
+    await testHome.ok('run', '--agent', 'demo', '--name', 'poem', 'steps=1')
+    await testHome.ok('wait', 'poem')
+    const find = async (): Promise<Report['checks'][number] | undefined> => {
+      const { stdout } = await testHome.oneshot('doctor', '--json')
+      return (JSON.parse(stdout) as Report).checks.find(({ check }) => check === 'database')
+    }
+    expect(await find()).toMatchObject({ status: 'ok', message: expect.stringMatching(/ MB, no damage$/) })
+    await testHome.ok('daemon', 'stop')
+    const { database } = testHome.home
+    for (const suffix of ['-wal', '-shm']) fs.rmSync(`${database}${suffix}`, { force: true })
+    fs.writeFileSync(database, 'no database')
+    const damaged = await find()
+    expect(damaged).toMatchObject({ status: 'failure', message: expect.stringContaining('is damaged') })
+    const moves = damaged?.hint?.split('; ').filter(command => !command.startsWith('oneshot')) ?? []
+    execFileSync('sh', ['-c', moves.join('; ')])
+    await testHome.ok('daemon', 'start')
+    expect(await find()).toMatchObject({ status: 'ok' })
+    expect(await testHome.json('status', 'poem')).toMatchObject({ outcome: 'done' })
   })
 
   it('exits with 1 without tmux, and reports a broken configuration', async () => {

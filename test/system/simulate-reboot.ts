@@ -15,10 +15,10 @@ export async function simulateReboot(testHome: TestHome): Promise<void> {
   const database = openDatabase(testHome.home.database)
   const rows = database.prepare('SELECT id, state FROM sessions').all() as { id: string; state: string }[]
   for (const { id, state } of rows) {
-    const session = JSON.parse(state) as { attempt: number; life: { boot: string } | null }
-    if (session.life !== null) session.life.boot = EARLIER
+    const session = JSON.parse(state) as { attempt: { number: number; process: { boot: string } | null } }
+    if (session.attempt.process !== null) session.attempt.process.boot = EARLIER
     database.prepare('UPDATE sessions SET state = ? WHERE id = ?').run(JSON.stringify(session), id)
-    const { started } = attemptFolder(testHome.home, id, session.attempt)
+    const { started } = attemptFolder(testHome.home, id, session.attempt.number)
     if (fs.existsSync(started)) asOfEarlierBoot(started)
   }
   database.close()

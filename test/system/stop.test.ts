@@ -44,6 +44,7 @@ it.each(['headless', 'tty'])(
 )
 
 it('stop kills a program that ignores SIGINT and SIGTERM', async () => {
+  testHome.env['ONESHOT_TEST_TIMINGS'] = 'interruptGrace=300 terminateGrace=300'
   const session = await testHome.run(
     '--name',
     'deaf',

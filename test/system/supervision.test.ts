@@ -1,15 +1,17 @@
 import fs from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EventView, SessionView } from '../../src/api/contract/responses.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { TestHome, isAlive, waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
 let testHome: TestHome
-beforeEach(() => {
+beforeAll(() => {
   testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const events = (name: string): Promise<EventView[]> => testHome.json<EventView[]>('events', name)
 

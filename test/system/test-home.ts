@@ -7,11 +7,13 @@ import type { DaemonView, SessionView } from '../../src/api/contract/responses.t
 import { attemptFolder } from '../../src/state/session-folder.ts'
 import { type Home, homeAt } from '../../src/state/home.ts'
 import { run } from '../../src/os/run.ts'
+import { runInProcess } from '../../testkit/system/in-process-cli.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 
 /** The built product; ONESHOT_DIST selects another build. */
 export const MAIN = path.resolve(ROOT, process.env['ONESHOT_DIST'] ?? 'dist', 'main.cjs')
+const PROGRAM = path.join(path.dirname(MAIN), 'program.cjs')
 
 export interface CommandResult {
   readonly code: number | null
@@ -26,30 +28,69 @@ export interface CallOptions {
   readonly input?: Uint8Array
 }
 
-/** A separate home, in which tests use the built product as a person or a program does. Always `close` it. */
+/**
+ * A separate home, in which tests use the built product as a person or a program does. Its commands run in the test's
+ * own process; its supervisor and its sessions are real processes. Always `close` it.
+ */
 export class TestHome {
   readonly root: string
   readonly home: Home
-  readonly project: string
   readonly env: NodeJS.ProcessEnv
+  readonly #firstEnv: NodeJS.ProcessEnv
+  #projects = 0
   readonly #deferred: (() => Promise<unknown>)[] = []
 
   constructor(env: NodeJS.ProcessEnv = {}) {
     this.root = fs.mkdtempSync(path.join(os.tmpdir(), 'os-'))
     this.home = homeAt(path.join(this.root, 'home'))
-    this.project = path.join(this.root, 'project')
-    fs.mkdirSync(this.project)
     // The variables of the test run itself, such as ONESHOT_SEED, must not reach the sessions.
     const rest = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOfTestRun(name)))
     const own = { ONESHOT_HOME: this.home.root, HOME: this.root, XDG_CONFIG_HOME: path.join(this.root, 'config') }
-    this.env = { ...rest, ...own, NO_COLOR: '1', ...env }
+    this.#firstEnv = { ...rest, ...own, NO_COLOR: '1', ...env }
+    this.env = { ...this.#firstEnv }
+    fs.mkdirSync(this.project)
   }
 
+  /** The folder in which commands run. */
+  get project(): string {
+    return path.join(this.root, this.#projects === 0 ? 'project' : `project-${this.#projects}`)
+  }
+
+  /**
+   * Begins a test of a file that shares this home among its tests: the test gets an empty project, the environment of
+   * the start, and no configuration.
+   */
+  beginTest(): void {
+    this.#projects += 1
+    fs.mkdirSync(this.project)
+    for (const name of Object.keys(this.env)) delete this.env[name]
+    Object.assign(this.env, this.#firstEnv)
+    fs.rmSync(this.#firstEnv['XDG_CONFIG_HOME'] as string, { recursive: true, force: true })
+  }
+
+  /** Ends a test of a file that shares this home: stops and removes its sessions. The supervisor keeps running. */
+  async endTest(): Promise<void> {
+    if (!fs.existsSync(this.home.root)) return
+    await this.#explainFailure()
+    await this.oneshot('killall', '--yes')
+    await this.oneshot('clean', '--yes')
+  }
+
+  /** Runs a command in this process, which saves a start of Node. */
   oneshot(...args: string[]): Promise<CommandResult> {
     return this.call(args, {})
   }
 
   call(args: readonly string[], { env, cwd, input }: CallOptions): Promise<CommandResult> {
+    return runInProcess(PROGRAM, args, {
+      cwd: cwd ?? this.project,
+      env: { ...this.env, ...env },
+      ...(input !== undefined && { input }),
+    })
+  }
+
+  /** Runs a command as a process of its own. */
+  spawn(args: readonly string[], { env, cwd, input }: CallOptions = {}): Promise<CommandResult> {
     return run(process.execPath, [MAIN, ...args], {
       cwd: cwd ?? this.project,
       env: { ...this.env, ...env },
@@ -117,10 +158,18 @@ export class TestHome {
     return waitUntil(`${name} has ended`, look, patience)
   }
 
+  /** Waits until the demo agent of a session with `hang=N` in its prompt has fallen silent; it does so once. */
+  async hangs(name: string): Promise<void> {
+    await waitUntil(`the agent of ${name} hangs`, async () => {
+      const file = path.join(this.home.root, 'demo', `${(await this.status(name)).thread}.jsonl`)
+      return fs.existsSync(file) && fs.readFileSync(file, 'utf8').includes('"hang"') ? true : undefined
+    })
+  }
+
   /** Stops everything, and fails the test if a process of this home is still running. */
   async close(): Promise<void> {
     if (fs.existsSync(this.home.root)) {
-      if (TestRunner.getCurrentTest()?.result?.state === 'fail') await this.#explain()
+      await this.#explainFailure()
       await this.oneshot('killall', '--yes')
       await this.oneshot('daemon', 'stop')
     }
@@ -136,7 +185,8 @@ export class TestHome {
   }
 
   /** Prints the state after a failed test, because its folders are removed. */
-  async #explain(): Promise<void> {
+  async #explainFailure(): Promise<void> {
+    if (TestRunner.getCurrentTest()?.result?.state !== 'fail') return
     const { stdout } = await this.oneshot('list', '--json')
     const ids = fs.existsSync(this.home.sessions) ? fs.readdirSync(this.home.sessions) : []
     const files = [this.home.daemonLog, ...ids.map(id => path.join(this.home.sessions, id, 'loop', 'loop.json'))]
@@ -144,6 +194,16 @@ export class TestHome {
       .filter(file => fs.existsSync(file))
       .map(file => `${file}\n${fs.readFileSync(file, 'utf8').slice(-20_000)}`)
     console.error([stdout.slice(0, 20_000), ...texts].join('\n\n'))
+  }
+}
+
+/**
+ * A home whose commands run as processes of their own, for tests that replace, damage or unmount the state folder: a
+ * command in the test's own process leaves the database open.
+ */
+export class ProcessHome extends TestHome {
+  override call(args: readonly string[], options: CallOptions): Promise<CommandResult> {
+    return this.spawn(args, options)
   }
 }
 

@@ -1,13 +1,15 @@
 import fs from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { expectRefusal } from './expect-refusal.ts'
-import { InProcessHome } from './in-process-home.ts'
+import { TestHome } from './test-home.ts'
 
-let testHome: InProcessHome
-beforeEach(() => {
-  testHome = new InProcessHome()
+let testHome: TestHome
+beforeAll(() => {
+  testHome = new TestHome()
 })
-afterEach(() => testHome.close())
+beforeEach(() => testHome.beginTest())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 const SLEEPER = ['--headless', '--', 'sleep', '1000']
 
@@ -80,7 +82,7 @@ describe('oneshot', () => {
       await expectRefusal(testHome, [command, 'fix-auth'], {
         ...unknown,
         says: 'there is no session "fix-auth"',
-        hint: 'oneshot list shows all of them',
+        hint: 'oneshot list --all shows all of them',
       })
     }
     await testHome.run('--name', 'fix-auth', ...SLEEPER)

@@ -1,19 +1,22 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { VerificationView } from '../../src/api/contract/verification.ts'
 import { run } from '../../src/os/run.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { TestHome, waitUntil } from './test-home.ts'
 
 let testHome: TestHome
-beforeEach(async () => {
+beforeAll(() => {
   testHome = new TestHome({
     GIT_AUTHOR_NAME: 'n',
     GIT_AUTHOR_EMAIL: 'e',
     GIT_COMMITTER_NAME: 'n',
     GIT_COMMITTER_EMAIL: 'e',
   })
+})
+beforeEach(async () => {
+  testHome.beginTest()
   fs.writeFileSync(testHome.path('README'), 'a project\n')
   await git('init', '-q', '-b', 'main', '.')
   await git('add', '.')
@@ -21,7 +24,8 @@ beforeEach(async () => {
   await git('commit', '-qm', 'first')
   delete testHome.env['GIT_COMMITTER_DATE']
 })
-afterEach(() => testHome.close())
+afterEach(() => testHome.endTest())
+afterAll(() => testHome.close())
 
 async function git(...args: string[]): Promise<void> {
   const { code, stderr } = await run('git', args, { cwd: testHome.project, env: testHome.env })

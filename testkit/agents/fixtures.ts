@@ -26,7 +26,7 @@ export function makeThreadQuery(changes: Partial<ThreadQuery> = {}): ThreadQuery
     cwd: '/home/dev/project',
     env: { HOME: '/home/dev' },
     since: 0,
-    others: [],
+    isForeign: () => false,
     opening: '',
     ...changes,
   }

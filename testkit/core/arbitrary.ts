@@ -1,18 +1,16 @@
 import * as fc from 'fast-check'
 import { type Checkpoint, DEFAULT_CHECKPOINT_OPTIONS } from '../../src/core/checkpoint/checkpoint.ts'
 import type { FailureKind } from '../../src/core/session/failure.ts'
+import type { Exit, TurnResult, ProcessIdentity } from '../../src/core/session/attempt.ts'
 import {
   sessionDueAt,
-  type Exit,
-  type TurnResult,
-  type ProcessIdentity,
   type Phase,
   type PhaseName,
   type Session,
   type Spec,
-} from '../../src/core/session/session.ts'
+} from '../../src/core/session/session-state.ts'
+import type { Supervision } from '../../src/core/session/supervision.ts'
 import { NO_USAGE } from '../../src/core/session/usage.ts'
-import { needsVerification } from '../../src/core/session/reactions/finish.ts'
 import type { InspectedWork } from '../../src/core/policy/verify.ts'
 import { type AgentUpdate, SIGNAL_TYPES, type Signal, type SignalType } from '../../src/core/session/signals.ts'
 
@@ -41,7 +39,7 @@ const KINDS: readonly FailureKind[] = [
 ]
 
 const text = 'so be it'
-const words: fc.Arbitrary<TurnResult> = fc.oneof(
+const results: fc.Arbitrary<TurnResult> = fc.oneof(
   fc.constant({ ok: true, text } as const),
   fc.constantFrom(...KINDS).map(kind => {
     const resetAt = kind === 'rate-limit' ? NOW + 10_000 : null
@@ -49,9 +47,9 @@ const words: fc.Arbitrary<TurnResult> = fc.oneof(
   }),
 )
 
-const news: fc.Arbitrary<AgentUpdate> = fc.constantFrom<AgentUpdate>(
+const updates: fc.Arbitrary<AgentUpdate> = fc.constantFrom<AgentUpdate>(
   { type: 'began' },
-  { type: 'tool-started', id: 'c1', tool: 'shell', gist: 'ls' },
+  { type: 'tool-started', id: 'c1', tool: 'shell', summary: 'ls' },
   { type: 'tool-ended', id: 'c1' },
   { type: 'edited', path: 'a' },
   { type: 'spent', scope: 'step', spending: { input: 10, cached: 0, output: 10, usd: 1, turns: 1 } },
@@ -76,21 +74,9 @@ const CHECKPOINT: Checkpoint = {
   leftOut: [],
 }
 
-const LIFE: ProcessIdentity = { pid: 7, birth: '123', boot: 'b', startedAt: NOW }
+const PROCESS: ProcessIdentity = { pid: 7, birth: '123', boot: 'b', startedAt: NOW }
 
-const plainSpecs: fc.Arbitrary<Spec> = fc.record({
-  id: fc.constant('s1'),
-  name: fc.constant('talker-task'),
-  task: fc.constant('task'),
-  agent: fc.constant('talker'),
-  mode: fc.constantFrom('headless' as const, 'tty' as const),
-  proof: fc.constantFrom('exit-code' as const, 'end-event' as const, 'end-event' as const, 'end-event' as const),
-  cwd: fc.constant('/'),
-  argv: fc.constant(['talker']),
-  title: fc.constant('a task'),
-  autonomy: fc.constant('full' as const),
-  model: fc.constant(null),
-  effort: fc.constant(null),
+const plainSupervisions = fc.record({
   limits: fc.record({ usd: fc.constantFrom(null, null, 3), tokens: fc.constant(null), turns: fc.constant(null) }),
   maxTime: fc.option(fc.integer({ min: 1, max: 5_000_000 })),
   restart: fc.record({
@@ -109,12 +95,36 @@ const plainSpecs: fc.Arbitrary<Spec> = fc.record({
   memory: fc.constant(null),
   saving: fc.constantFrom({ ...DEFAULT_CHECKPOINT_OPTIONS }, { ...DEFAULT_CHECKPOINT_OPTIONS, push: 'origin' }),
   alertAfter: fc.constantFrom(0, 1, 3),
-  createdAt: fc.constant(NOW),
 })
 
-export const specs: fc.Arbitrary<Spec> = fc
-  .tuple(plainSpecs, fc.constantFrom(undefined, undefined, { git: true, check: null }))
-  .map(([spec, verify]) => (verify === undefined ? spec : { ...spec, verify }))
+const supervisions: fc.Arbitrary<Supervision> = fc
+  .tuple(
+    plainSupervisions,
+    fc.constantFrom(undefined, undefined, { git: true, check: null }),
+    fc.constantFrom(undefined, undefined, 0, 30_000),
+  )
+  .map(([supervision, verify, stopGrace]) => ({
+    ...supervision,
+    ...(verify !== undefined && { verify }),
+    ...(stopGrace !== undefined && { stopGrace }),
+  }))
+
+export const specs: fc.Arbitrary<Spec> = fc.record({
+  id: fc.constant('s1'),
+  name: fc.constant('talker-task'),
+  task: fc.constant('task'),
+  agent: fc.constant('talker'),
+  mode: fc.constantFrom('headless' as const, 'tty' as const),
+  proof: fc.constantFrom('exit-code' as const, 'end-event' as const, 'end-event' as const, 'end-event' as const),
+  cwd: fc.constant('/'),
+  argv: fc.constant(['talker']),
+  title: fc.constant('a task'),
+  autonomy: fc.constant('full' as const),
+  model: fc.constant(null),
+  effort: fc.constant(null),
+  supervision: supervisions,
+  createdAt: fc.constant(NOW),
+})
 
 const CHANGED = { commits: [], commitCount: 1, files: ['a'], uncommitted: 0 }
 const SHOWN: readonly InspectedWork[] = [
@@ -129,7 +139,7 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
   const chance = 0.5
   switch (type) {
     case 'attempt.started':
-      return one({ life: LIFE })
+      return one({ process: PROCESS })
     case 'launch.failed':
       return one({ reason: 'no pty', chance })
     case 'launch.impossible':
@@ -143,11 +153,11 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
     case 'agent.asked':
       return one({ question: 'may I?' })
     case 'agent.told':
-      return news.chain(told => one({ news: told }))
+      return updates.chain(told => one({ update: told }))
     case 'agent.finished':
-      return words.chain(word => one({ word }))
+      return results.chain(result => one({ result }))
     case 'thread.surveyed':
-      return fc.boolean().chain(is => one({ thread: 't-1', messages: 1, hasErrand: is, isFinal: is }))
+      return fc.boolean().chain(is => one({ thread: 't-1', messages: 1, hasInput: is, isFinal: is }))
     case 'process.died':
       return fc
         .tuple(exits, fc.boolean())
@@ -158,7 +168,7 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
     case 'agent.answered':
       return one({})
     case 'user.message':
-      return fc.constantFrom('k1', 'k2').map(key => ({ at, type, key, gist: 'and this' }))
+      return fc.constantFrom('k1', 'k2').map(key => ({ at, type, key, summary: 'and this' }))
     case 'checkpoint.failed':
       return fc.boolean().map(isFinal => ({ at, type, reason: 'no repository', isFinal }))
     case 'user.hold':
@@ -192,9 +202,9 @@ export interface RandomChoice {
   /** Mostly the current attempt; sometimes the one before or after. */
   readonly offset: number
   readonly exit: Exit
-  readonly word: TurnResult
+  readonly result: TurnResult
   readonly thread: string
-  readonly news: AgentUpdate
+  readonly update: AgentUpdate
   readonly key: string
   readonly has: boolean
 }
@@ -212,8 +222,8 @@ export const randomChoices: fc.Arbitrary<RandomChoice> = fc.record({
   pause: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 100_000 })),
   offset: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, -1, 1),
   exit: exits,
-  word: words,
-  news,
+  result: results,
+  update: updates,
   key: fc.constantFrom('k1', 'k2', 'k3', 'k4'),
   has: fc.boolean(),
   thread: fc.constantFrom('t-1', 't-2'),
@@ -224,15 +234,14 @@ const NO_SURVEY = { survey: null }
 export function signalFrom(choice: RandomChoice, at: number, session: Session): Signal {
   if (choice.type === 'next') {
     const isResting = session.phase.name === 'resting'
-    const type = needsVerification(session) ? 'work.shown' : NEXT[session.phase.name]
     return signalFrom(
-      { ...choice, type, offset: 0 },
+      { ...choice, type: NEXT[session.phase.name], offset: 0 },
       isResting ? Math.max(at, sessionDueAt(session) ?? at) : at,
       session,
     )
   }
-  const { type, exit, word, thread, key, has } = choice
-  if (type === 'user.message') return { at, type, key, gist: 'and this' }
+  const { type, exit, result, thread, key, has } = choice
+  if (type === 'user.message') return { at, type, key, summary: 'and this' }
   if (type === 'user.hold' || type === 'checkpoint.unpushed') return { at, type, reason: 'held' }
   if (type === 'checkpoint.failed') return { at, type, reason: 'no repository', isFinal: has }
   if (type === 'checkpoint.saved') return { at, type, checkpoint: CHECKPOINT }
@@ -243,28 +252,30 @@ export function signalFrom(choice: RandomChoice, at: number, session: Session): 
   if (type === 'user.amend') return { at, type, label: key }
   if (type === 'user.stop' || type === 'user.resume' || type === 'clock.due' || type === 'checkpoint.unneeded')
     return { at, type }
-  const survey = { hasErrand: has, isFinal: has, messages: session.thread.heard + 1 }
+  const survey = { hasInput: has, isFinal: has, messages: session.thread.heard + 1 }
   const fields = {
-    life: LIFE,
+    process: PROCESS,
     reason: 'no pty',
     question: 'may I?',
     exit,
-    word,
+    result,
     thread,
-    news: choice.news,
+    update: choice.update,
     chance: 0.5,
     evidence: 'no sign of life',
     shown: SHOWN[has ? 0 : 1] as InspectedWork,
   }
   const left = has ? { emptyTree: NO_SURVEY } : {}
-  return { at, attempt: session.attempt + choice.offset, type, ...fields, ...survey, ...left }
+  return { at, attempt: session.attempt.number + choice.offset, type, ...fields, ...survey, ...left }
 }
 
 const NEXT: { readonly [P in PhaseName]: SignalType } = {
   starting: 'attempt.started',
   running: 'process.died',
-  blocked: 'agent.answered',
+  waiting: 'agent.answered',
+  blocked: 'user.resume',
   stopping: 'tree.gone',
+  verifying: 'work.shown',
   resting: 'clock.due',
   ended: 'clock.due',
 }
@@ -273,12 +284,18 @@ export const PHASES: { readonly [P in PhaseName]: Extract<Phase, { name: P }> } 
   starting: { name: 'starting', since: NOW },
   running: { name: 'running', since: NOW },
   resting: { name: 'resting', since: NOW, until: NOW + 100, reason: 'it crashed', trouble: 'crash', cause: 'crash' },
-  blocked: { name: 'blocked', since: NOW, question: 'may I?', trouble: 'approval', isIdle: false },
+  waiting: { name: 'waiting', since: NOW, question: 'may I?', trouble: 'approval' },
+  blocked: { name: 'blocked', since: NOW, question: 'log in, please', trouble: 'login' },
   stopping: {
     name: 'stopping',
     step: 'sweep',
     due: NOW + 100,
     next: { kind: 'rest', until: NOW + 200, reason: 'it crashed', trouble: 'crash', cause: 'crash', thread: 'same' },
+  },
+  verifying: {
+    name: 'verifying',
+    since: NOW,
+    next: { kind: 'end', outcome: 'done', reason: 'it is done', trouble: null },
   },
   ended: { name: 'ended', at: NOW, outcome: 'done', reason: 'it is done', trouble: null },
 }

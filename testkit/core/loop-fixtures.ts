@@ -1,5 +1,5 @@
-import { newTask, newIteration } from '../../src/core/loop/update.ts'
-import { createLoop, type Loop, type LoopTask, type TaskState, type Iteration } from '../../src/core/loop/loop.ts'
+import { newTask, newIteration } from '../../src/core/loop/task-changes.ts'
+import { createLoop, type Loop, type LoopTask, type TaskState, type Iteration } from '../../src/core/loop/loop-state.ts'
 import type { LoopSpec } from '../../src/core/loop/spec.ts'
 import type { Instant } from '../../src/lib/time.ts'
 
@@ -75,7 +75,7 @@ export function makeTask(
     isDone: state.name === 'done',
     after: after.map(one => `task ${one}`),
   }
-  return { ...newTask(item, number), stand: state, tries }
+  return { ...newTask(item, number), state: state, tries }
 }
 
 export function doneState(seconds: number): TaskState {
@@ -86,5 +86,5 @@ export function doneState(seconds: number): TaskState {
 export const WORKING_STATE: TaskState = { name: 'working', role: 'task', rest: null }
 
 export function blockedState(seconds: number, reason = 'the check fails: npm test: exit code 1 after 2 s'): TaskState {
-  return { name: 'blocked', at: LOOP_STARTED_AT + seconds * 1000, flaw: { kind: 'broken', reason, detail: '' } }
+  return { name: 'blocked', at: LOOP_STARTED_AT + seconds * 1000, failure: { kind: 'broken', reason, detail: '' } }
 }

@@ -1,10 +1,10 @@
-import type { LoopEffect } from '../../src/core/loop/effects.ts'
-import { effectsOf, loopDueAt } from '../../src/core/loop/effects.ts'
+import type { LoopEffect } from '../../src/core/loop/derive-effects.ts'
+import { effectsOf, loopDueAt } from '../../src/core/loop/derive-effects.ts'
 import { decideLoop } from '../../src/core/loop/decide.ts'
 import type { WorkEvidence } from '../../src/core/loop/work-evidence.ts'
 import { type LostWork, workSpan } from '../../src/core/loop/lost-work.ts'
 import type { ListItem, TaskList } from '../../src/core/loop/list/task-list.ts'
-import { createLoop, type Loop } from '../../src/core/loop/loop.ts'
+import { createLoop, type Loop } from '../../src/core/loop/loop-state.ts'
 import type { LoopBase, LoopSignal, WorkerExit } from '../../src/core/loop/signals.ts'
 import type { LoopSpec } from '../../src/core/loop/spec.ts'
 import { NO_USAGE } from '../../src/core/session/usage.ts'
@@ -50,12 +50,12 @@ export class SimulatedLoop {
     spec: LoopSpec
     items: readonly Omit<ListItem, 'isDone'>[]
     temper: (iteration: number) => WorkerBehavior
-    clashes: (task: number) => boolean
+    hasConflict: (task: number) => boolean
   }) {
     this.spec = given.spec
     this.#items = given.items
     this.#behavior = given.temper
-    this.#hasConflict = given.clashes
+    this.#hasConflict = given.hasConflict
   }
 
   list(): TaskList {
@@ -67,7 +67,7 @@ export class SimulatedLoop {
     return {
       branch: isApart ? 'all' : null,
       tip: isApart ? `tip ${this.merged.length}` : null,
-      marking: isApart ? 'merge' : 'here',
+      tickAt: isApart ? 'merge' : 'here',
       notes: [],
     }
   }
@@ -75,30 +75,30 @@ export class SimulatedLoop {
   /** Performs an effect and returns the signals that follow from it. */
   perform(effect: LoopEffect, loop: Loop): UntimedSignal[] {
     switch (effect.type) {
-      case 'begin':
-        return [{ type: 'loop.begun', list: this.list(), ground: this.ground() }]
-      case 'first-check':
-        return [{ type: 'check.tried', check: { ok: true, how: 'exit code 0', tail: '' }, trouble: null }]
+      case 'load':
+        return [{ type: 'loop.loaded', list: this.list(), base: this.ground() }]
+      case 'baseline-check':
+        return [{ type: 'baseline.checked', check: { ok: true, how: 'exit code 0', tail: '' }, trouble: null }]
       case 'prepare':
         return this.#prepare(effect, loop)
-      case 'tend':
+      case 'run-worker':
         return effect.task === null ? [] : this.#runWorker(effect.task, effect.role, effect.iteration)
-      case 'judge':
+      case 'verify':
         return this.#verify(effect, loop)
       case 'audit':
         return [{ type: 'loop.audited', losses: this.#losses(loop), notes: [] }]
       case 'merge':
         return this.#merge(effect)
-      case 'mark':
+      case 'write-marks':
         for (const { key, isDone } of effect.marks) this.#mark(key, isDone)
         return [{ type: 'list.marked', marks: effect.marks, trouble: null }]
-      case 'clear':
+      case 'remove-worktree':
         this.#removeWorktree(effect.task)
-        return [{ type: 'task.cleared', task: effect.task.item.key, note: null }]
+        return [{ type: 'worktree.removed', task: effect.task.item.key, note: null }]
       case 'land':
         return [{ type: 'loop.landed', commit: 'landed' }]
-      case 'see-plan':
-        return [{ type: 'plan.seen', list: this.list(), ground: this.ground() }]
+      case 'read-plan':
+        return [{ type: 'plan.read', list: this.list(), base: this.ground() }]
     }
   }
 
@@ -116,30 +116,30 @@ export class SimulatedLoop {
   #prepare({ task, role }: Extract<LoopEffect, { type: 'prepare' }>, loop: Loop): UntimedSignal[] {
     const branch = this.spec.parallel === null ? null : role === 'resolve' ? `${task.number}-merge` : `${task.number}`
     const there = branch === null ? [...this.workOn('here')] : []
-    const since = task.place?.since ?? { head: loop.tip, tree: there.join(' ') }
-    const clash = role === 'resolve' ? ['both.txt'] : []
+    const since = task.checkout?.since ?? { head: loop.tip, tree: there.join(' ') }
+    const conflicts = role === 'resolve' ? ['both.txt'] : []
     if (branch !== null) this.workOn(branch)
     if (role === 'resolve') for (const key of this.workOn(`${task.number}`)) this.workOn(branch ?? '').add(key)
-    const losses = branch === null && task.place === null ? this.#losses(loop) : []
+    const losses = branch === null && task.checkout === null ? this.#losses(loop) : []
     const place = { cwd: branch ?? 'here', branch, since }
-    return [{ type: 'place.ready', task: task.item.key, place, clash, losses }]
+    return [{ type: 'checkout.ready', task: task.item.key, checkout: place, conflicts, losses }]
   }
 
   /** Runs a worker once, even if the loop performs the effect again. */
   #runWorker(
-    task: NonNullable<Extract<LoopEffect, { type: 'tend' }>['task']>,
+    task: NonNullable<Extract<LoopEffect, { type: 'run-worker' }>['task']>,
     role: string,
     iteration: number,
   ): UntimedSignal[] {
     const { key } = task.item
-    const place = role === 'resolve' ? task.resolution : task.place
+    const place = role === 'resolve' ? task.resolution : task.checkout
     const known = this.#workerEnds.get(`${iteration}`)
     const end = known ?? this.#simulateWorker(key, place?.branch ?? 'here', this.#behavior(iteration))
     this.#workerEnds.set(`${iteration}`, end)
     const session = `worker-${iteration}`
     const limit = this.#behavior(iteration) === 'limited' ? { reason: 'usage limit', isLimit: true } : null
     return [
-      { type: 'worker.begun', task: key, iteration, session },
+      { type: 'worker.started', task: key, iteration, session },
       { type: 'worker.rests', task: key, iteration, rest: limit },
       { type: 'worker.rests', task: key, iteration, rest: null },
       { type: 'worker.ended', task: key, iteration, end },
@@ -160,7 +160,7 @@ export class SimulatedLoop {
       outcome,
       reason: outcome,
       trouble: outcome === 'failed' ? 'other' : null,
-      said: 'I did it',
+      finalOutput: 'I did it',
       spent: NO_USAGE,
     }
   }
@@ -182,9 +182,9 @@ export class SimulatedLoop {
     return lost.map(({ item }) => ({ task: item.key, what: `${item.key} is gone`, cure: 'git restore', kept: [] }))
   }
 
-  #verify({ task, role, iteration }: Extract<LoopEffect, { type: 'judge' }>, loop: Loop): UntimedSignal[] {
-    const branch = (role === 'resolve' ? task.resolution : task.place)?.branch ?? 'here'
-    const before = branch === 'here' ? (task.place?.since.tree.split(' ') ?? []) : []
+  #verify({ task, role, iteration }: Extract<LoopEffect, { type: 'verify' }>, loop: Loop): UntimedSignal[] {
+    const branch = (role === 'resolve' ? task.resolution : task.checkout)?.branch ?? 'here'
+    const before = branch === 'here' ? (task.checkout?.since.tree.split(' ') ?? []) : []
     const hasWork = this.workOn(branch).has(task.item.key) && !before.includes(task.item.key)
     const evidence: WorkEvidence = {
       commits: [],
@@ -199,23 +199,30 @@ export class SimulatedLoop {
     const losses = this.#losses(loop)
     if (branch === 'here' && this.#behavior(iteration) === 'wiped') this.workOn(branch).delete(task.item.key)
     const found = { evidence, check, list: this.list(), unresolved: [], losses }
-    return [{ type: 'task.judged', task: task.item.key, iteration, ...found }]
+    return [{ type: 'task.verified', task: task.item.key, iteration, ...found }]
   }
 
   #merge({ task, role }: Extract<LoopEffect, { type: 'merge' }>): UntimedSignal[] {
     const { key } = task.item
-    const isClash = role === 'task' && this.#hasConflict(task.number) && !this.merged.includes(key)
-    if (isClash)
+    const isConflict = role === 'task' && this.#hasConflict(task.number) && !this.merged.includes(key)
+    if (isConflict)
       return [
-        { type: 'task.clashed', commit: 'judged', task: key, files: ['both.txt'], reason: 'it clashes', detail: '' },
+        {
+          type: 'task.conflicted',
+          commit: 'judged',
+          task: key,
+          files: ['both.txt'],
+          reason: 'it conflicts',
+          detail: '',
+        },
       ]
     if (!this.merged.includes(key)) this.merged.push(key)
     this.ticked.add(key)
     return [{ type: 'task.merged', task: key, tip: `tip ${this.merged.length}`, isTicked: true }]
   }
 
-  #removeWorktree(task: Extract<LoopEffect, { type: 'clear' }>['task']): void {
-    const branches = [task.place?.branch, task.resolution?.branch].filter(
+  #removeWorktree(task: Extract<LoopEffect, { type: 'remove-worktree' }>['task']): void {
+    const branches = [task.checkout?.branch, task.resolution?.branch].filter(
       branch => branch !== null && branch !== undefined,
     )
     for (const branch of branches) {
@@ -253,8 +260,8 @@ export function runLoop(
     if (effects.length === 0) {
       if (loop.stage.name === 'ended' && resumed++ >= resumes) break
       if (loop.stage.name === 'ended') {
-        take({ type: 'loop.begun', list: world.list(), ground: world.ground() })
-        take({ type: 'user.resume', wokenAt: now, stoppedAt: loop.stage.at })
+        take({ type: 'loop.loaded', list: world.list(), base: world.ground() })
+        take({ type: 'user.resume', resumedAt: now, stoppedAt: loop.stage.at })
         continue
       }
       now = Math.max(now, loopDueAt(loop, now) ?? now)
@@ -268,7 +275,7 @@ export function runLoop(
     const heard = fate === 'heard' ? said : said.slice(0, Math.floor(dice() * said.length))
     for (const one of heard) take(one)
     if (fate !== 'heard' && loop.stage.name !== 'beginning' && loop.stage.name !== 'ended')
-      take({ type: 'loop.begun', list: world.list(), ground: world.ground() })
+      take({ type: 'loop.loaded', list: world.list(), base: world.ground() })
   }
   return { loop, steps }
 }

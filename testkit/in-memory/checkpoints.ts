@@ -19,6 +19,8 @@ export class InMemoryRepository {
   /** While set, saving and pushing fail for this reason. */
   trouble: string | null = null
   pushTrouble: string | null = null
+  /** While set, each save waits for it, as git does in a large repository. */
+  duringSave: (() => Promise<void>) | null = null
 
   of(sessionId: string): readonly StoredCheckpoint[] {
     return this.checkpoints.get(sessionId) ?? []
@@ -44,6 +46,7 @@ export class InMemoryCheckpoints implements Checkpoints {
   async save({ sessionId }: CheckpointTarget, request: CheckpointRequest): ReturnType<Checkpoints['save']> {
     const { trigger, attempt, at, record } = request
     const repository = this.#repository
+    await repository.duringSave?.()
     if (repository.trouble !== null) throw new Trouble('making a checkpoint', repository.trouble)
     if (request.goal !== undefined) repository.messages.set(sessionId, request.goal)
     const before = repository.of(sessionId)

@@ -22,6 +22,8 @@ export class InMemoryDisk {
   epoch = 0
   seq = 0
   readonly sessions = new Map<string, string>()
+  /** The ended sessions without open work. */
+  readonly settled = new Set<string>()
   events: { readonly seq: number; readonly sessionId: string; readonly body: string }[] = []
   outbox: { readonly seq: number; readonly sessionId: string; readonly body: string }[] = []
   notices: NoticeRow[] = []

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { markChecklist, readChecklist } from '../../src/core/loop/list/checklist.ts'
-import type { Loop } from '../../src/core/loop/loop.ts'
+import type { Loop } from '../../src/core/loop/loop-state.ts'
 import type { LoopSpec } from '../../src/core/loop/spec.ts'
 import { Trouble } from '../../src/lib/errors.ts'
 import { createLoopContext } from '../../src/loop/context.ts'
@@ -64,7 +64,7 @@ export class LoopSimulation {
   readonly #check: (files: ReadonlyMap<string, string>) => string | null
   #record: string | undefined
   #listCopy: string | null = null
-  #wokenAt = this.clock.now()
+  #resumedAt = this.clock.now()
   #stoppedAt: number | undefined
   #ending = new AbortController()
 
@@ -152,7 +152,7 @@ export class LoopSimulation {
       context,
       {
         loop: this.#record === undefined ? undefined : this.loop,
-        wokenAt: this.#wokenAt,
+        resumedAt: this.#resumedAt,
         readLastStop: () => this.#stoppedAt,
       },
       { record: loop => store.record(loop), onChange: () => undefined },
@@ -174,7 +174,7 @@ export class LoopSimulation {
     this.workers.isStopping = false
     this.clock.suspend(60_000)
     this.#stoppedAt ??= this.clock.now()
-    this.#wokenAt = this.clock.now()
+    this.#resumedAt = this.clock.now()
     return this.run(injectors)
   }
 

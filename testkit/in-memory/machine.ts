@@ -1,4 +1,4 @@
-import type { Exit, ProcessIdentity } from '../../src/core/session/session.ts'
+import type { Exit, ProcessIdentity } from '../../src/core/session/attempt.ts'
 import type { Instant } from '../../src/lib/time.ts'
 import { Trouble } from '../../src/lib/errors.ts'
 import type { AttemptRef, LaunchSpec, StoredRequest } from '../../src/ports/runtime.ts'

@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from '../../src/core/session/session.ts'
+import type { ProcessIdentity } from '../../src/core/session/attempt.ts'
 import type {
   AttemptRef,
   AttemptState,

@@ -1,19 +1,19 @@
 import type { Event } from '../../src/core/session/events.ts'
 import type { InspectedWork } from '../../src/core/policy/verify.ts'
-import type { Session, Spec } from '../../src/core/session/session.ts'
+import type { Session, Spec } from '../../src/core/session/session-state.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Duration } from '../../src/lib/time.ts'
 import { Superseded } from '../../src/ports/store.ts'
 import { NO_WORK } from './work-inspector.ts'
 import { InjectedCrash, type CrashPoint, CrashInjector } from './call-interceptors.ts'
 import type { ScriptedProgram } from './scripted-process.ts'
-import { Simulation, type SimulatedSupervisor, makeSpec } from './simulation.ts'
+import { Simulation, type SimulatedSupervisor, makeSpec, type SpecOverrides } from './simulation.ts'
 import { CallSuspender } from './call-interceptors.ts'
 import { flushPromises } from './virtual-clock.ts'
 
 /** A session from start to end, and the actions of its user. */
 export interface Scenario {
-  readonly spec: Partial<Spec> & Pick<Spec, 'agent'>
+  readonly spec: SpecOverrides & Pick<Spec, 'agent'>
   readonly program: ScriptedProgram
   /** The user stops the session this long after the start. */
   readonly stopAfter?: Duration
@@ -162,7 +162,7 @@ class SimulatedUser {
       const session = this.#stage.session(this.id)
       if (session === undefined || now < session.spec.createdAt + after) return
       if (session.messages.some(message => message.key === text)) continue
-      await engine.send(this.id, { key: text, gist: text, text: Buffer.from(text) })
+      await engine.send(this.id, { key: text, summary: text, text: Buffer.from(text) })
     }
   }
 

@@ -1,5 +1,5 @@
 import type { FailureKind } from '../../src/core/session/failure.ts'
-import type { TurnResult } from '../../src/core/session/session.ts'
+import type { TurnResult } from '../../src/core/session/attempt.ts'
 import type { Issue } from '../../src/core/session/task.ts'
 import { invariant } from '../../src/lib/errors.ts'
 import type { Agent, Observation } from '../../src/ports/agent.ts'
@@ -93,7 +93,7 @@ function toObservations(line: string): Observation[] {
     case 'plan':
       return [{ type: 'planned', tasks: rest.split('; ').map(parseTask) }]
     case 'tool':
-      return [{ type: 'tool-started', id: rest, tool: 'tool', gist: rest }]
+      return [{ type: 'tool-started', id: rest, tool: 'tool', summary: rest }]
     case 'edited':
       return [{ type: 'edited', path: rest }]
     case 'spent':

@@ -1,4 +1,4 @@
-import type { Exit } from '../../src/core/session/session.ts'
+import type { Exit } from '../../src/core/session/attempt.ts'
 import type { Duration, Instant } from '../../src/lib/time.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 

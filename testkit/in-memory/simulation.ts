@@ -1,9 +1,10 @@
 import type { RepeatedTrouble } from '../../src/core/describe/repeated-trouble.ts'
 import { TroubleCounter, type TroubleRecords } from '../../src/engine/background/trouble-counter.ts'
-import { DEFAULT_TIMINGS } from '../../src/core/session/defaults.ts'
+import { DEFAULT_TIMINGS } from '../../src/core/session/timings.ts'
 import type { Event } from '../../src/core/session/events.ts'
 import type { InspectedWork } from '../../src/core/policy/verify.ts'
-import type { Session, Spec } from '../../src/core/session/session.ts'
+import type { Session, Spec } from '../../src/core/session/session-state.ts'
+import type { Supervision } from '../../src/core/session/supervision.ts'
 import { NO_LIMITS } from '../../src/core/session/usage.ts'
 import { DEFAULT_CHECKPOINT_OPTIONS } from '../../src/core/checkpoint/checkpoint.ts'
 import { Engine } from '../../src/engine/engine.ts'
@@ -166,8 +167,11 @@ export class Simulation {
   }
 }
 
+/** The fields of a spec that a test sets. */
+export type SpecOverrides = Partial<Omit<Spec, 'supervision'>> & { readonly supervision?: Partial<Supervision> }
+
 /** Returns a spec with defaults for all fields that a test does not set. */
-export function makeSpec(overrides: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
+export function makeSpec(overrides: SpecOverrides & Pick<Spec, 'agent'>): Spec {
   const kind = scriptedAgents()(overrides.agent)
   return {
     id: 's1',
@@ -181,16 +185,19 @@ export function makeSpec(overrides: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
     autonomy: 'full',
     model: null,
     effort: null,
-    limits: NO_LIMITS,
-    maxTime: null,
-    restart: { on: 'crash', limit: 3, window: 600_000, firstDelay: 100, nextDelay: 2_000, maxDelay: 64_000 },
-    patience: { silence: null, limit: null, absence: null },
-    memory: null,
-    saving: DEFAULT_CHECKPOINT_OPTIONS,
-    alertAfter: 3,
-    beads: true,
     createdAt: Date.UTC(2026, 0, 1),
     ...overrides,
+    supervision: {
+      limits: NO_LIMITS,
+      maxTime: null,
+      restart: { on: 'crash', limit: 3, window: 600_000, firstDelay: 100, nextDelay: 2_000, maxDelay: 64_000 },
+      patience: { silence: null, limit: null, absence: null },
+      memory: null,
+      saving: DEFAULT_CHECKPOINT_OPTIONS,
+      alertAfter: 3,
+      beads: true,
+      ...overrides.supervision,
+    },
   }
 }
 

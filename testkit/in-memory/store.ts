@@ -1,4 +1,4 @@
-import { sessionDueAt, type Session } from '../../src/core/session/session.ts'
+import { sessionDueAt, type Session } from '../../src/core/session/session-state.ts'
 import type { Decision } from '../../src/core/session/decision.ts'
 import type { Instant } from '../../src/lib/time.ts'
 import { NOTHING_OUTGOING, type NotificationStore, type Outgoing } from '../../src/ports/notifications.ts'
@@ -31,6 +31,7 @@ export class InMemoryStore implements Store {
     const sessionId = session.spec.id
     const line = (value: unknown) => ({ seq: ++disk.seq, sessionId, body: JSON.stringify(value) })
     disk.sessions.set(sessionId, JSON.stringify(session))
+    disk.settled.delete(sessionId)
     disk.events.push(...events.map(line))
     disk.outbox.push(...effects.map(line))
     this.#box.add(outgoing)
@@ -48,6 +49,66 @@ export class InMemoryStore implements Store {
   live(): Session[] {
     const live = this.#sessions().filter(session => session.phase.name !== 'ended')
     return live.sort((a, b) => a.spec.createdAt - b.spec.createdAt)
+  }
+
+  count(): { live: number; ended: number } {
+    const live = this.live().length
+    return { live, ended: this.#disk.sessions.size - live }
+  }
+
+  unsettled(): Session[] {
+    return this.all()
+      .reverse()
+      .filter(({ spec }) => !this.#disk.settled.has(spec.id))
+  }
+
+  markSettled(ids: readonly string[]): void {
+    this.assertEpoch()
+    for (const id of ids) if (this.load(id)?.phase.name === 'ended') this.#disk.settled.add(id)
+  }
+
+  isNameUsed(name: string): boolean {
+    return this.#sessions().some(({ spec }) => spec.name === name)
+  }
+
+  isThreadUsed(thread: string, { except }: { except: string }): boolean {
+    return this.#sessions().some(session => session.thread.id === thread && session.spec.id !== except)
+  }
+
+  findChild(parentId: string, key: string): Session | undefined {
+    return this.#sessions().find(({ spec: { parent } }) => parent?.id === parentId && parent.key === key)
+  }
+
+  family(id: string): Session[] {
+    const sessions = this.all()
+    const ownerOf = ({ spec }: Session): string | undefined => spec.startedBy ?? spec.parent?.id
+    const family = new Set<string>()
+    for (let next = this.load(id); next !== undefined && !family.has(next.spec.id); ) {
+      family.add(next.spec.id)
+      next = this.load(ownerOf(next) ?? '')
+    }
+    for (let size = 0; size !== family.size; ) {
+      size = family.size
+      for (const session of sessions) if (family.has(ownerOf(session) ?? '')) family.add(session.spec.id)
+    }
+    return sessions.filter(({ spec }) => family.has(spec.id))
+  }
+
+  inFolder(cwd: string): Session[] {
+    return this.#sessions()
+      .filter(({ spec }) => spec.cwd === cwd)
+      .sort((a, b) => b.clockSince - a.clockSince)
+  }
+
+  removable(endedBefore: Instant, limit: number): string[] {
+    const ended = this.#sessions().flatMap(({ spec, phase }) =>
+      phase.name === 'ended' && phase.at < endedBefore ? [{ id: spec.id, parent: spec.parent?.id, at: phase.at }] : [],
+    )
+    return ended
+      .filter(({ id, parent }) => this.#disk.settled.has(id) && !this.#disk.sessions.has(parent ?? ''))
+      .sort((a, b) => a.at - b.at)
+      .slice(0, limit)
+      .map(({ id }) => id)
   }
 
   pendingEffects(sessionId?: string): PendingEffect[] {
@@ -84,6 +145,7 @@ export class InMemoryStore implements Store {
     this.assertEpoch()
     const disk = this.#disk
     disk.sessions.delete(id)
+    disk.settled.delete(id)
     disk.events = disk.events.filter(item => item.sessionId !== id)
     disk.outbox = disk.outbox.filter(item => item.sessionId !== id)
   }

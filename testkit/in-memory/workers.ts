@@ -73,7 +73,7 @@ export class InMemoryWorkers implements Workers {
       outcome: 'failed',
       reason: 'its session was removed',
       trouble: null,
-      said: '',
+      finalOutput: '',
       spent: NO_USAGE,
     } as const
     return this.#workers.get(id)?.exit ?? gone
@@ -143,7 +143,13 @@ export class InMemoryWorkers implements Workers {
 
   #end(worker: SimulatedWorker, { outcome, reason }: Pick<WorkerExit, 'outcome' | 'reason'>): void {
     worker.life++
-    worker.exit = { outcome, reason, trouble: outcome === 'failed' ? 'other' : null, said: 'I did it', spent: NO_USAGE }
+    worker.exit = {
+      outcome,
+      reason,
+      trouble: outcome === 'failed' ? 'other' : null,
+      finalOutput: 'I did it',
+      spent: NO_USAGE,
+    }
     this.#change(worker, { phase: 'ended', reason, problem: null })
   }
 

@@ -20,6 +20,12 @@ export function seededRandom(seed: number, name: string): RandomSource {
   }
 }
 
+/** Returns bytes that no program can compress. */
+export function randomBytes(random: RandomSource, length: number): Buffer {
+  const words = Uint32Array.from({ length: Math.ceil(length / 4) }, () => random() * 2 ** 32)
+  return Buffer.from(words.buffer, 0, length)
+}
+
 export function between(random: RandomSource, low: number, high: number): number {
   return low + random() * (high - low)
 }

@@ -1,24 +1,25 @@
 import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
 import { createSession } from '../../src/core/session/create.ts'
-import type { Session, Spec } from '../../src/core/session/session.ts'
-import type { PageData } from '../../src/views/pages/page-data.ts'
+import type { Session, Spec } from '../../src/core/session/session-state.ts'
+import type { PageData } from '../../src/views/project-files/page-input.ts'
 import { toSessionView } from '../../src/views/session-view.ts'
 import { homeAt } from '../../src/state/home.ts'
-import { makeSpec } from '../in-memory/simulation.ts'
+import { makeSpec, type SpecOverrides } from '../in-memory/simulation.ts'
 
 /** Returns ten o'clock plus this many seconds. */
 export const at = (seconds: number): number => Date.UTC(2026, 10, 15, 10) + seconds * 1_000
 
 /** Returns an agent's session for pages. */
-export function makeSession(overrides: Partial<Session> = {}, specOverrides: Partial<Spec> = {}): Session {
+export function makeSession(overrides: Partial<Session> = {}, specOverrides: SpecOverrides = {}): Session {
+  const { agent = 'claude', supervision = {}, ...overriddenFields } = specOverrides
   const spec: Spec = {
-    ...makeSpec({ agent: 'talker', id: 'k3v9x2m4qa', task: 'fix-auth', createdAt: at(0) }),
+    ...makeSpec({ agent: 'talker', id: 'k3v9x2m4qa', task: 'fix-auth', createdAt: at(0), supervision }),
     name: 'claude-fix-auth',
-    agent: 'claude',
+    agent,
     title: 'fix the login',
     cwd: '/home/dev/project',
     argv: ['/usr/bin/claude'],
-    ...specOverrides,
+    ...overriddenFields,
   }
   return { ...createSession(spec, { hasPrompt: spec.agent !== 'command' }).session, ...overrides }
 }

@@ -30,8 +30,8 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-function rank({ moduleId, project }: TestSpecification): number {
+function rank({ moduleId }: TestSpecification): number {
   const place = LONGEST.findIndex(name => moduleId.endsWith(`/test/${name}`))
   if (place >= 0) return place
-  return LONGEST.length + (project.name === 'unit' ? 1 : 0)
+  return LONGEST.length + (/\/test\/(contracts|system|history|attack)\//.test(moduleId) ? 0 : 1)
 }

@@ -3,7 +3,7 @@ import { NOTICE_KINDS, type NoticeKind } from '../../core/notify/notice.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import { splitShellWords } from '../../lib/text/shell-words.ts'
 import { refusal } from '../contract/problems.ts'
-import { readUserFile } from './files.ts'
+import { readUserFile } from './config-files.ts'
 
 /** A validated channel of the user's file. The supervisor reads its secrets only when it uses the channel. */
 export interface ChannelEntry {

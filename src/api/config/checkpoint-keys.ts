@@ -1,5 +1,5 @@
 import { type Duration, parseDuration } from '../../lib/time.ts'
-import { type Key, showDuration } from './key.ts'
+import { type Key, showDuration } from './key-definition.ts'
 
 export const CHECKPOINT_MODES = ['ref', 'branch', 'off'] as const
 

@@ -26,6 +26,7 @@ function load(given: { env?: NodeJS.ProcessEnv; overrides?: string[]; cwd?: stri
 const NOTIFICATION_DEFAULTS = {
   'on-exit': { value: null, origin: 'default', where: null },
   'on-exit-shell': { value: null, origin: 'default', where: null },
+  'keep-ended': { value: null, origin: 'default', where: null },
   'notify-restarts': { value: 3, origin: 'default', where: null },
 }
 
@@ -49,6 +50,7 @@ test('loadConfig returns the defaults without any source', async () => {
     silence: { value: 'agent', origin: 'default', where: null },
     'limit-wait': { value: 86_400_000, origin: 'default', where: null },
     'resume-within': { value: 259_200_000, origin: 'default', where: null },
+    'stop-grace': { value: 5_000, origin: 'default', where: null },
     memory: { value: null, origin: 'default', where: null },
     'max-output': { value: 1024 ** 3, origin: 'default', where: null },
     ...NOTIFICATION_DEFAULTS,

@@ -1,6 +1,6 @@
 import { readChannels } from './channels.ts'
-import { locateFiles, readProjectFile, readUserFile } from './files.ts'
-import type { Key } from './key.ts'
+import { locateFiles, readProjectFile, readUserFile } from './config-files.ts'
+import type { Key } from './key-definition.ts'
 import { KEYS, type KeyName, type ValueOf } from './keys.ts'
 import {
   refuseProjectKey,
@@ -61,8 +61,10 @@ export async function loadConfig(from: {
     silence: resolveSetting('silence', strongestFirst),
     'limit-wait': resolveSetting('limit-wait', strongestFirst),
     'resume-within': resolveSetting('resume-within', strongestFirst),
+    'stop-grace': resolveSetting('stop-grace', strongestFirst),
     memory: resolveSetting('memory', strongestFirst),
     'max-output': resolveSetting('max-output', strongestFirst),
+    'keep-ended': resolveSetting('keep-ended', strongestFirst),
     'on-exit': resolveSetting('on-exit', strongestFirst),
     'on-exit-shell': resolveSetting('on-exit-shell', strongestFirst),
     'notify-restarts': resolveSetting('notify-restarts', strongestFirst),

@@ -1,6 +1,8 @@
+import { DEFAULT_TIMINGS } from '../../core/session/timings.ts'
+import { MAX_STOP_GRACE } from '../../core/session/supervision.ts'
 import { formatBytes, parseBytes } from '../../lib/bytes.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
-import { type Key, smallerLimit, showDuration } from './key.ts'
+import { type Key, smallerLimit, showDuration } from './key-definition.ts'
 
 const MAX_RESTARTS: Key<number> = {
   variable: 'ONESHOT_MAX_RESTARTS',
@@ -77,6 +79,16 @@ const RESUME_WITHIN: Key<Duration | null> = {
   show: value => (value === null ? 'none' : showDuration(value)),
 }
 
+export const STOP_GRACE: Key<Duration> = {
+  variable: 'ONESHOT_STOP_GRACE',
+  fallback: DEFAULT_TIMINGS.interruptGrace,
+  summary: 'how long an interrupted agent may clean up at a stop; then oneshot terminates it',
+  allowed: 'a duration up to 10m, such as 0s or 30s',
+  withProject: Math.min,
+  read: text => atMost(MAX_STOP_GRACE, parseDuration(text)),
+  show: showDuration,
+}
+
 const MEMORY: Key<number | null> = {
   variable: 'ONESHOT_MEMORY',
   fallback: null,
@@ -97,6 +109,16 @@ const MAX_OUTPUT: Key<number | null> = {
   show: value => (value === null ? 'none' : formatBytes(value).replace(/ (.)B?$/, '$1')),
 }
 
+const KEEP_ENDED: Key<Duration | null> = {
+  variable: 'ONESHOT_KEEP_ENDED',
+  fallback: null,
+  summary: 'the supervisor removes sessions and logs this long after their end, as clean does; none keeps them',
+  allowed: 'a duration of at least 1h, such as 90d, or none',
+  isPersonal: true,
+  read: text => (text === 'none' ? null : atLeast(3_600_000, parseDuration(text))),
+  show: value => (value === null ? 'none' : showDuration(value)),
+}
+
 /** Keys that control the supervision of sessions. */
 export const SUPERVISION_KEYS = {
   'max-restarts': MAX_RESTARTS,
@@ -106,8 +128,10 @@ export const SUPERVISION_KEYS = {
   silence: SILENCE,
   'limit-wait': LIMIT_WAIT,
   'resume-within': RESUME_WITHIN,
+  'stop-grace': STOP_GRACE,
   memory: MEMORY,
   'max-output': MAX_OUTPUT,
+  'keep-ended': KEEP_ENDED,
 } as const
 
 /** Returns the duration for a comparison; no agent's own silence limit exceeds a quarter of an hour. */
@@ -117,4 +141,8 @@ function toDuration(value: Duration | null | typeof AGENT_DEFAULT): Duration | n
 
 function atLeast(least: Duration, duration: Duration | undefined): Duration | undefined {
   return duration === undefined || duration < least ? undefined : duration
+}
+
+function atMost(most: Duration, duration: Duration | undefined): Duration | undefined {
+  return duration === undefined || duration > most ? undefined : duration
 }

@@ -26,15 +26,17 @@ export interface SessionView {
    * An action of the supervisor on this session that has failed at least twice in a row; the supervisor tries it again.
    * Absent otherwise.
    */
-  readonly repeatedTrouble?: {
-    /** Names the action, such as `ending the processes of attempt 3`. */
-    readonly doing: string
-    readonly count: number
-    /** The time of the first failure. */
-    readonly since: string
-    /** The reason of the last failure. */
-    readonly reason: string
-  }
+  readonly repeatedTrouble?:
+    | {
+        /** Names the action, such as `ending the processes of attempt 3`. */
+        readonly doing: string
+        readonly count: number
+        /** The time of the first failure. */
+        readonly since: string
+        /** The reason of the last failure. */
+        readonly reason: string
+      }
+    | undefined
   /** The prompt's first line, or the command. */
   readonly title: string
   readonly cwd: string

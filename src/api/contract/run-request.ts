@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { SupervisionRequest } from '../../core/session/supervision.ts'
+import { MAX_STOP_GRACE, type SupervisionRequest } from '../../core/session/supervision.ts'
 import { LONGEST_DURATION } from '../../lib/time.ts'
 import { type Body, nonEmpty, umask, validate } from './validate.ts'
 
@@ -39,6 +39,8 @@ const supervisionFields = {
       absence: z.exactOptional(z.nullable(duration)),
     }),
   ),
+  /** The time between SIGINT and SIGTERM at a stop. */
+  stopGrace: z.exactOptional(z.int().check(z.gte(0), z.lte(MAX_STOP_GRACE))),
   memory: z.exactOptional(z.nullable(positive)),
   maxOutput: z.exactOptional(z.nullable(positive)),
   /** The checkpoint options. */

@@ -3,7 +3,7 @@ import type { SessionView } from '../../api/contract/responses.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { isLoop, isResumable, takesMessages } from '../../views/session-state.ts'
 import { isLive, sortByRelevance } from '../session/find-session.ts'
-import { argumentAt } from './validate.ts'
+import { argumentAt } from './check-positionals.ts'
 import { type CommandDefinition, type CommandHeader, findCommand, isFlag, type Option } from './command.ts'
 import type { CompletionSource, ValueType } from './value-types.ts'
 import { GLOBAL_OPTIONS } from './options.ts'
@@ -20,7 +20,8 @@ const SHELL_COMPLETIONS = { files: ':files', folders: ':folders', commands: ':co
 export async function completionCandidates(words: readonly string[], known: CompletionFacts): Promise<string[]> {
   const typed = words.at(-1) ?? ''
   const before = await parseTypedWords(words.slice(0, -1), known.commands)
-  const candidatesFor = (kind: ValueType<unknown>): string[] => valueCandidates(kind, known)
+  const candidatesFor = (kind: ValueType<unknown>): string[] =>
+    valueCandidates(kind, known, typed.slice(typed.indexOf('=') + 1))
   if (before.pendingOption !== undefined) return filterByPrefix(typed, candidatesFor(before.pendingOption.valueType))
   if (before.afterDashes > 0) return [before.afterDashes === 1 ? SHELL_COMPLETIONS.commands : SHELL_COMPLETIONS.files]
   const options = [...(before.command?.options ?? []), ...GLOBAL_OPTIONS]
@@ -35,10 +36,10 @@ export async function completionCandidates(words: readonly string[], known: Comp
   return argument === undefined ? [] : filterByPrefix(typed, candidatesFor(argument.valueType))
 }
 
-/** The facts that suggestions need; `sessions` reads them only on demand. */
+/** The facts that suggestions need; `sessions` reads on demand those whose names begin with the typed word. */
 export interface CompletionFacts {
   readonly commands: readonly CommandEntry[]
-  readonly sessions: () => readonly SessionView[]
+  readonly sessions: (typed: string) => readonly SessionView[]
   /** The configured channels, as `name<TAB>type`. */
   readonly channels: readonly string[]
 }
@@ -92,21 +93,26 @@ function inlineValueCandidates(
     : values
 }
 
-function valueCandidates(kind: ValueType<unknown>, known: CompletionFacts): string[] {
+function valueCandidates(kind: ValueType<unknown>, known: CompletionFacts, typed: string): string[] {
   if (kind.choices !== undefined) return [...kind.choices]
-  const fromSource = kind.completion === undefined ? [] : CANDIDATE_SOURCES[kind.completion](known)
+  const fromSource = kind.completion === undefined ? [] : CANDIDATE_SOURCES[kind.completion](known, typed)
   return [...(kind.suggestions ?? []), ...fromSource]
 }
 
-const CANDIDATE_SOURCES: { readonly [C in CompletionSource]: (known: CompletionFacts) => readonly string[] } = {
-  sessions: ({ sessions }) => sessionCandidates(sessions()),
-  live: ({ sessions }) => sessionCandidates(sessions().filter(isLive)),
-  ended: ({ sessions }) => sessionCandidates(sessions().filter(session => !isLive(session))),
-  agents: ({ sessions }) => sessionCandidates(sessions().filter(takesMessages)),
-  loops: ({ sessions }) => sessionCandidates(sessions().filter(isLoop)),
-  'loops-or-files': ({ sessions }) => [...sessionCandidates(sessions().filter(isLoop)), SHELL_COMPLETIONS.files],
+const CANDIDATE_SOURCES: {
+  readonly [C in CompletionSource]: (known: CompletionFacts, typed: string) => readonly string[]
+} = {
+  sessions: ({ sessions }, typed) => sessionCandidates(sessions(typed)),
+  live: ({ sessions }, typed) => sessionCandidates(sessions(typed).filter(isLive)),
+  ended: ({ sessions }, typed) => sessionCandidates(sessions(typed).filter(session => !isLive(session))),
+  agents: ({ sessions }, typed) => sessionCandidates(sessions(typed).filter(takesMessages)),
+  loops: ({ sessions }, typed) => sessionCandidates(sessions(typed).filter(isLoop)),
+  'loops-or-files': ({ sessions }, typed) => [
+    ...sessionCandidates(sessions(typed).filter(isLoop)),
+    SHELL_COMPLETIONS.files,
+  ],
   channels: ({ channels }) => channels,
-  resumable: ({ sessions }) => sessionCandidates(sessions().filter(isResumable)),
+  resumable: ({ sessions }, typed) => sessionCandidates(sessions(typed).filter(isResumable)),
   files: () => [SHELL_COMPLETIONS.files],
   folders: () => [SHELL_COMPLETIONS.folders],
   'config-keys': () => KEY_NAMES.map(key => candidate(key, KEYS[key].summary)),

@@ -90,7 +90,9 @@ export const OPTIONS = {
   takeOver: flag('take-over', 'take it from a machine that claimed it and is lost'),
   dropCheckpoints: flag('checkpoints', 'remove their checkpoints from git as well'),
 
-  all: flag('all', 'also the ended sessions of loops', 'a'),
+  all: flag('all', 'all ended sessions, those of loops included', 'a'),
+  limit: valueOption('limit', NON_NEGATIVE_INTEGER, 'so many ended sessions (20)'),
+  endedSince: valueOption('since', TIME, 'only those ended sessions that ended since then'),
   live: flag('live', 'only sessions that have not ended'),
   here: flag('here', 'only sessions of this directory'),
   state: valueOption('state', choiceType('STATE', DISPLAY_STATES), 'only sessions in this state'),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { COMMANDS, parseLine } from '../../../testkit/cli/commands.ts'
 import { OPTIONS } from './options.ts'
-import { checkPositionals } from './validate.ts'
+import { checkPositionals } from './check-positionals.ts'
 
 function refusalOf(argv: string[]): unknown {
   try {

@@ -1,6 +1,6 @@
 import { CHECKPOINT_MODES } from '../../api/config/checkpoint-keys.ts'
 import { AUTONOMY_LEVELS, type KeyName, type ValueOf } from '../../api/config/keys.ts'
-import { AGENT_DEFAULT } from '../../api/config/supervision-keys.ts'
+import { AGENT_DEFAULT, STOP_GRACE } from '../../api/config/supervision-keys.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import { flag, type Option, valueOption } from './command.ts'
 import {
@@ -8,6 +8,7 @@ import {
   COMMAND_WORDS,
   COUNT,
   DURATION_OR_NONE,
+  GRACE_PERIOD,
   MEMORY_SIZE,
   POSITIVE_INTEGER,
   SMALL_INTEGER,
@@ -89,6 +90,10 @@ export const RUN_OPTIONS = {
     key: 'limit-wait',
     inLoop: 'iteration',
   }),
+  stopGrace: runOption(
+    valueOption('stop-grace', GRACE_PERIOD, 'how long it may clean up when you stop it; then it is ended (5s)'),
+    { field: 'supervision.stopGrace', key: 'stop-grace', absent: STOP_GRACE.fallback, inLoop: 'iteration' },
+  ),
   memory: runOption(valueOption('memory', MEMORY_SIZE, 'end it when its processes use more, such as 4G'), {
     field: 'supervision.memory',
     key: 'memory',

@@ -1,3 +1,4 @@
+import { STOP_GRACE } from '../../api/config/supervision-keys.ts'
 import { parseBytes } from '../../lib/bytes.ts'
 import { splitShellWords } from '../../lib/text/shell-words.ts'
 import { type Duration, type Instant, parseDuration } from '../../lib/time.ts'
@@ -52,6 +53,12 @@ export const DURATION_OR_NONE: ValueType<Duration | null> = {
   placeholder: 'DURATION',
   allowed: 'a duration such as 90s, 30m or 5h, or none',
   read: text => (text === 'none' ? null : parseDuration(text) || (parseDuration(text) === 0 ? null : undefined)),
+}
+
+export const GRACE_PERIOD: ValueType<Duration> = {
+  placeholder: 'DURATION',
+  allowed: STOP_GRACE.allowed,
+  read: STOP_GRACE.read,
 }
 
 export const POSITIVE_INTEGER: ValueType<number> = {

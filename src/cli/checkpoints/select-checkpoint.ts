@@ -3,9 +3,9 @@ import type { CheckpointView, SessionView } from '../../api/contract/responses.t
 import fs from 'node:fs'
 import { Refusal } from '../../lib/errors.ts'
 import { findSavedSessions } from '../../views/saved-sessions.ts'
-import { readSessions } from '../../views/sessions.ts'
-import { isLive, pickSession } from '../session/find-session.ts'
-import { findSaved, otherMatchesNotice, refuseLocalSession, singleMatch } from './find-saved.ts'
+import { findLive } from '../../views/session-search.ts'
+import { pickSession } from '../session/find-session.ts'
+import { findSaved, otherMatchesNotice, refuseLocalSession, singleMatch } from './find-saved-session.ts'
 import { type CommandContext, currentDirectory } from '../context.ts'
 
 /** A reference to a checkpoint: its number, a position from either end, or a prefix of its commit. */
@@ -87,7 +87,7 @@ async function findSavedOwner(
   context: CommandContext,
 ): Promise<CheckpointOwner> {
   const found = await findSaved(word, remote, context)
-  if (found.length === 0 && remote !== undefined) refuseLocalSession(word, readSessions(context.home), 'restore')
+  if (found.length === 0 && remote !== undefined) refuseLocalSession(word, context.home, 'restore')
   const chosen = singleMatch(found, word, remote)
   const { err, isQuiet } = context.screen
   if (!isQuiet) for (const text of otherMatchesNotice(chosen, found)) err.printLine(text)
@@ -98,7 +98,7 @@ async function findSavedOwner(
  * Refuses before any question if a session runs in the folder: a restore must not change files under a running agent.
  */
 export function refuseWhileRunning(cwd: string, { home }: CommandContext): void {
-  const running = readSessions(home).find(session => session.cwd === cwd && isLive(session) && !isIdle(session))
+  const running = findLive(home, { cwds: [cwd] }).find(session => !isIdle(session))
   if (running === undefined) return
   const { name } = running
   throw refusal('session-alive', `${name} is running in ${cwd}`, `oneshot hold ${name}, then try again`)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import type { Duration } from '../../lib/time.ts'
-import { hasCode } from '../../lib/errors.ts'
+import { hasCode, NOT_FOUND } from '../../lib/errors.ts'
 import { findAttachTarget } from '../../views/sessions.ts'
 import { readSession } from '../../views/sessions.ts'
 import { isLoop } from '../../views/session-state.ts'
@@ -12,7 +12,7 @@ import { isLive } from '../session/find-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { Paint } from '../terminal/colors.ts'
 import { pickSession } from '../session/find-session.ts'
-import { shownName, stateLine } from '../session/format.ts'
+import { shownName, stateLine } from '../session/format-session.ts'
 import { waitForEnd } from '../session/wait.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
@@ -135,7 +135,7 @@ async function attachToTmux(
 }
 
 function throwTmuxError(cause: unknown): never {
-  throw hasCode(cause, 'ENOENT') ? refusal('tmux-missing', 'tmux is not on PATH', 'oneshot doctor') : cause
+  throw hasCode(cause, ...NOT_FOUND) ? refusal('tmux-missing', 'tmux is not on PATH', 'oneshot doctor') : cause
 }
 
 /** Hands the terminal over. Within another tmux, that one's variables would make tmux refuse to nest. */

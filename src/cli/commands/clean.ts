@@ -1,15 +1,17 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
-import { findWorkers } from '../../views/loop/loops.ts'
-import { readSessions } from '../../views/sessions.ts'
+import type { Home } from '../../state/home.ts'
+import { findEnded, readWorkers } from '../../views/session-search.ts'
+import { isLoop } from '../../views/session-state.ts'
+import { readSession } from '../../views/sessions.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
-import { isLive, withoutWorkers } from '../session/find-session.ts'
+import { isLive } from '../session/find-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { confirmDefaultNo } from '../terminal/confirm.ts'
 import { toJson } from '../terminal/format.ts'
-import { findOrphans, findOrphansByName, removeOrphans } from '../checkpoints/find-saved.ts'
+import { findOrphans, findOrphansByName, removeOrphans } from '../checkpoints/find-saved-session.ts'
 import { pickSessions } from '../session/find-session.ts'
-import { shownName, stateLine } from '../session/format.ts'
+import { shownName, stateLine } from '../session/format-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { sessionArgument } from '../args/command.ts'
@@ -21,7 +23,8 @@ export const command: Command = {
   order: 140,
   summary: 'remove ended sessions and their logs',
   about: `Your project files stay, and sessions that have not ended are not touched. Checkpoints
-stay in git unless you give --checkpoints.`,
+stay in git unless you give --checkpoints. The config key keep-ended removes old sessions
+by itself, and never their checkpoints.`,
   arguments: [
     { ...sessionArgument('ended'), isRepeated: true, summary: 'the sessions to remove; all ended ones unless given' },
   ],
@@ -33,6 +36,9 @@ stay in git unless you give --checkpoints.`,
   ],
   run: clean,
 }
+
+/** Sessions in one request, so that each request ends soon. */
+const BATCH = 50
 
 async function clean(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen } = context
@@ -58,11 +64,13 @@ async function clean(args: ParsedArgs, context: CommandContext): Promise<number>
   if (sessions.length === 0) return report([], 'removed')
   if (!(await confirmRemoval(args, context, sessions))) return 1
   const client = await ensureDaemon(context)
-  const { removed } = await client.clean({
-    ids: sessions.map(session => session.id),
-    ...(dropsCheckpoints && { checkpoints: true }),
-  })
-  const removedSessions = sessions.filter(session => removed.includes(session.id))
+  const removed = new Set<string>()
+  for (let from = 0; from < sessions.length; from += BATCH) {
+    const ids = sessions.slice(from, from + BATCH).map(session => session.id)
+    const answer = await client.clean({ ids, ...(dropsCheckpoints && { checkpoints: true }) })
+    for (const id of answer.removed) removed.add(id)
+  }
+  const removedSessions = sessions.filter(session => removed.has(session.id))
   report(removedSessions, 'removed')
   if (screen.err.isTerminal && !screen.isQuiet && !args.has(OPTIONS.json) && !dropsCheckpoints)
     for (const text of remainingCheckpoints(removedSessions)) screen.err.printLine(screen.err.paint.dim(text))
@@ -89,26 +97,29 @@ function remainingCheckpoints(removed: readonly SessionView[]): string[] {
 
 /** Selects a loop together with its workers. The workers stay as long as the loop, because it may read them. */
 function selectSessions(words: readonly string[], args: ParsedArgs, context: CommandContext): SessionView[] {
-  const all = readSessions(context.home)
-  const isNamed = words.length > 0
-  const topLevel = isNamed ? pickSessions(context, words) : withoutWorkers(all).filter(session => !isLive(session))
-  const live = topLevel.map(session => findLiveOwner(session, all)).find(session => session !== undefined)
-  if (live !== undefined) {
-    throw refusal('session-alive', `${shownName(live)} has not ended, so it stays`, `oneshot stop ${shownName(live)}`)
-  }
+  const { home } = context
   const minAge = args.value(OPTIONS.olderThan)
-  const endedBefore = minAge === undefined ? Number.POSITIVE_INFINITY : Date.now() - minAge
-  const selected = topLevel.filter(session => Date.parse(session.endedAt ?? session.createdAt) <= endedBefore)
-  return [
-    ...new Map(
-      selected.flatMap(session => [session, ...findWorkers(session, all)]).map(view => [view.id, view]),
-    ).values(),
-  ]
+  const endedUntil = minAge === undefined ? Number.MAX_SAFE_INTEGER : Date.now() - minAge
+  const isOld = ({ endedAt, createdAt }: SessionView): boolean => Date.parse(endedAt ?? createdAt) <= endedUntil
+  const selected =
+    words.length > 0
+      ? pickEnded(context, words).filter(isOld)
+      : findEnded(home, { isTopLevel: 'anywhere', endedUntil }, { limit: Number.MAX_SAFE_INTEGER })
+  const withWorkers = selected.flatMap(session => [session, ...(isLoop(session) ? readWorkers(home, session) : [])])
+  return [...new Map(withWorkers.map(view => [view.id, view])).values()]
+}
+
+function pickEnded(context: CommandContext, words: readonly string[]): SessionView[] {
+  const named = pickSessions(context, words)
+  const live = named.flatMap(session => findLiveOwner(context.home, session) ?? [])[0]
+  if (live === undefined) return named
+  throw refusal('session-alive', `${shownName(live)} has not ended, so it stays`, `oneshot stop ${shownName(live)}`)
 }
 
 /** Returns the live one of the session and its loop. */
-function findLiveOwner(session: SessionView, all: readonly SessionView[]): SessionView | undefined {
-  return [session, ...all.filter(({ id }) => id === session.parent)].find(isLive)
+function findLiveOwner(home: Home, session: SessionView): SessionView | undefined {
+  const loop = session.parent === null ? undefined : readSession(home, session.parent)
+  return [session, ...(loop === undefined ? [] : [loop])].find(isLive)
 }
 
 /** Asks for a confirmation only if the line names no sessions. */

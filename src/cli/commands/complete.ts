@@ -1,5 +1,7 @@
 import { loadChannels } from '../../api/config/channels.ts'
-import { readSessions } from '../../views/sessions.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+import type { Home } from '../../state/home.ts'
+import { findEnded, findLive } from '../../views/session-search.ts'
 import { completionCandidates } from '../args/completion-candidates.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { Command, CommandContext } from '../context.ts'
@@ -21,10 +23,18 @@ async function complete(args: ParsedArgs, { screen, home, env, commands }: Comma
   try {
     const entries = args.positionals.includes('notify') ? await loadChannels(env) : []
     const channels = entries.map(({ name, type }) => `${name}\t${type}`)
-    const known = { commands, sessions: () => readSessions(home), channels }
+    const known = { commands, sessions: (typed: string) => findCandidates(home, typed), channels }
     for (const text of await completionCandidates(args.positionals, known)) screen.out.printLine(text)
   } catch {
     return 1
   }
   return 0
+}
+
+/** A person chooses from no more ended sessions than these. */
+const MAX_ENDED = 100
+
+function findCandidates(home: Home, typed: string): SessionView[] {
+  const filter = { prefix: { text: typed, withIds: false } }
+  return [...findLive(home, filter), ...findEnded(home, filter, { limit: MAX_ENDED })]
 }

@@ -1,14 +1,16 @@
 import fs from 'node:fs'
+import path from 'node:path'
 import { describeChannel } from '../../api/config/resolve-channel-address.ts'
 import { type ChannelEntry, loadChannels } from '../../api/config/channels.ts'
-import { locateFiles } from '../../api/config/files.ts'
+import { locateFiles } from '../../api/config/config-files.ts'
 import { isKeyName, KEY_NAMES, KEYS, type KeyName, showValue } from '../../api/config/keys.ts'
 import { type Config, loadConfig, type Setting } from '../../api/config/load-config.ts'
 import { refuseUnknownKey } from '../../api/config/parse-sources.ts'
-import { writeUserKey } from '../../api/config/files.ts'
+import { writeUserKey } from '../../api/config/config-files.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
+import { openInEditor } from '../terminal/open-in-editor.ts'
 import { renderTable } from '../terminal/table.ts'
 import { type Command, type CommandContext, currentDirectory } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
@@ -64,7 +66,7 @@ async function config(args: ParsedArgs, context: CommandContext): Promise<number
     else for (const { kind, path, exists } of files) out.printLine(`${kind}  ${path}${exists ? '' : '  (absent)'}`)
     return 0
   }
-  if (action === 'edit') return await (await import('../terminal/editor.ts')).editConfig(context)
+  if (action === 'edit') return await editConfig(context)
   if (action === 'set' || action === 'unset') {
     const name = requireKey(key, action)
     const file = await writeUserKey(env, name, action === 'set' ? (value ?? '') : null)
@@ -162,4 +164,18 @@ type SettingRow = readonly [key: string, value: string, setting: Setting<unknown
 
 function describeOrigin({ origin, where }: Setting<unknown>): string {
   return where === null || where === '-c' ? origin : `${origin}: ${where}`
+}
+
+/** Opens the user's configuration file, and refuses with a sentence when it is invalid afterwards. */
+async function editConfig(context: CommandContext): Promise<number> {
+  const { env, screen } = context
+  if (!screen.input.isTerminal || !screen.out.isTerminal)
+    throw refusal('not-a-terminal', 'config edit needs a terminal', 'oneshot config set KEY VALUE')
+  const { user } = locateFiles(env, '/')
+  fs.mkdirSync(path.dirname(user), { recursive: true, mode: 0o700 })
+  // Creates the file here, so that only its owner can read a token in it.
+  if (!fs.existsSync(user)) fs.writeFileSync(user, '# Keys: oneshot help config\n', { mode: 0o600, flag: 'wx' })
+  await openInEditor(user, context)
+  await loadConfig({ env, cwd: '/', overrides: [] })
+  return 0
 }

@@ -3,7 +3,15 @@ import { checkAgents } from '../doctor/check-agents.ts'
 import { checkBoot, checkLogout } from '../doctor/check-boot-and-logout.ts'
 import { checkChannels } from '../doctor/check-channels.ts'
 import { checkNode, checkTmux, checkTools } from '../doctor/check-programs.ts'
-import { checkConfig, checkDaemon, checkDocker, checkHome, checkSpace, checkWatches } from '../doctor/check-state.ts'
+import {
+  checkConfig,
+  checkDaemon,
+  checkDatabase,
+  checkDocker,
+  checkHome,
+  checkSpace,
+  checkWatches,
+} from '../doctor/check-state.ts'
 import type { Finding } from '../doctor/finding.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
@@ -64,12 +72,18 @@ async function runChecks(args: ParsedArgs, context: CommandContext): Promise<Fin
       checkAgents({ env, cwd, home, isRoot: process.getuid?.() === 0, ...chosen }),
     ),
   ])
+  // SQLite blocks the process while it checks, so the other checks come first.
+  const database = await checkDatabase(home, () => {
+    const { err, isQuiet } = context.screen
+    if (err.isTerminal && !isQuiet) err.printLine('checking the database …')
+  })
   return [
     checkNode(process.versions.node),
     tmux,
     ...checkTools(env, cwd),
     folder,
     checkSpace(home),
+    ...database,
     daemon,
     ...boot,
     ...logout,

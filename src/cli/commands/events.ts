@@ -1,8 +1,6 @@
 import type { EventView, SessionView } from '../../api/contract/responses.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
-import { readEventViews } from '../../views/sessions.ts'
-import { watchSession } from '../../views/sessions.ts'
-import type { Home } from '../../state/home.ts'
+import { readEventViews, watchEvents } from '../../views/sessions.ts'
 import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson, toJsonLine } from '../terminal/format.ts'
@@ -34,19 +32,22 @@ async function events(args: ParsedArgs, context: CommandContext): Promise<number
   const session = pickSession(context, args.positionals[0])
   const isJson = args.has(OPTIONS.json)
   if (args.has(OPTIONS.follow)) return await follow(session, context, isJson)
-  const events = last(sortByTime(readEventViews(home, session.id)), args.value(OPTIONS.lines) ?? 'all')
-  if (isJson) screen.out.printLine(toJson(events))
-  else for (const event of events) screen.out.printLine(formatEvent(event, screen.out))
+  const views = readEventViews(home, session.id, args.value(OPTIONS.lines) ?? 'all')
+  if (isJson) printJsonList(views, screen.out)
+  else for (const event of views) screen.out.printLine(formatEvent(event, screen.out))
   return 0
 }
 
-/** The supervisor records events when it learns of them, which may be later than the record of younger ones. */
-function sortByTime(events: readonly EventView[]): readonly EventView[] {
-  return events.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
-}
-
-function last<T>(items: readonly T[], count: number | 'all'): readonly T[] {
-  return count === 'all' ? items : items.slice(Math.max(0, items.length - count))
+/** Prints the JSON of a list, one element after the other, so that the text of a long list need not fit into memory. */
+function printJsonList(items: Iterable<unknown>, out: Output): void {
+  let before = ''
+  for (const item of items) {
+    if (before !== '') out.printLine(`${before},`)
+    else out.printLine('[')
+    before = toJson(item).replaceAll(/^/gm, '  ')
+  }
+  if (before === '') out.printLine('[]')
+  else out.printLine(`${before}\n]`)
 }
 
 /** Prints one line for each event as it happens, until the session has ended. */
@@ -57,15 +58,6 @@ async function follow(session: SessionView, { home, screen }: CommandContext, is
       out.printLine(isJson ? toJsonLine(event) : formatEvent(event, out))
   })
   return ended === 'interrupted' ? INTERRUPTED : 0
-}
-
-async function* watchEvents(home: Home, id: string, signal: AbortSignal): AsyncGenerator<EventView> {
-  let known = 0
-  for await (const _ of watchSession(home, id, signal)) {
-    const events = readEventViews(home, id)
-    yield* events.slice(known)
-    known = events.length
-  }
 }
 
 function formatEvent(event: EventView, out: Output): string {

@@ -4,8 +4,8 @@ import type { ParsedArgs } from '../args/parsed-args.ts'
 import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
 import { toJson } from '../terminal/format.ts'
 import { pickSession } from '../session/find-session.ts'
-import { shownName, stateLine } from '../session/format.ts'
-import { ensureDaemonForStop } from '../session/stop-sessions.ts'
+import { shownName, stateLine } from '../session/format-session.ts'
+import { requestStop } from '../session/stop-sessions.ts'
 import { waitForNoProcesses } from '../session/wait.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
@@ -30,7 +30,7 @@ async function hold(args: ParsedArgs, context: CommandContext): Promise<number> 
   const session = pickSession(context, args.positionals[0], isLive)
   if (!isLive(session))
     throw refusal('session-ended', `${shownName(session)} has already ended`, `oneshot status ${shownName(session)}`)
-  const held = await (await ensureDaemonForStop(context, [session], 'hold')).hold(session.id)
+  const held = await requestStop(context, [session], 'hold', client => client.hold(session.id))
   let latest = held
   const { ended } = await untilInterrupted(screen, {}, async signal => {
     latest = await waitForNoProcesses(home, held, signal)

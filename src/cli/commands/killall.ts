@@ -1,10 +1,10 @@
 import { refusal } from '../../api/contract/problems.ts'
-import { readSessions } from '../../views/sessions.ts'
+import { findLive } from '../../views/session-search.ts'
 import { isLive } from '../session/find-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { confirmDefaultNo } from '../terminal/confirm.ts'
 import { toJson } from '../terminal/format.ts'
-import { stateLine } from '../session/format.ts'
+import { stateLine } from '../session/format-session.ts'
 import { stopSessions } from '../session/stop-sessions.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
@@ -26,7 +26,7 @@ export const command: Command = {
 async function killall(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, home } = context
   const { out, err } = screen
-  const live = readSessions(home).filter(isLive)
+  const live = findLive(home)
   if (live.length === 0) {
     if (args.has(OPTIONS.json)) out.printLine(toJson([]))
     else if (!screen.isQuiet) err.printLine('nothing is running')

@@ -1,14 +1,17 @@
 import type { SessionView } from '../../api/contract/responses.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
-import { readSessions } from '../../views/sessions.ts'
-import { describeCost, displayState, renderState } from '../../views/session-state.ts'
-import { isLive, sortByRelevance, withoutWorkers } from '../session/find-session.ts'
+import type { Home } from '../../state/home.ts'
+import { countEnded, findLive } from '../../views/session-search.ts'
+import { describeCost, renderState } from '../../views/session-state.ts'
+import { countHidden, nestWorkers, selectPages, type Selection, type SessionRow } from '../list/select-sessions.ts'
+import { resolveTime } from '../args/value-types.ts'
+import type { Output } from '../terminal/output.ts'
 import { BELOW, fitColumns } from '../list/fit-columns.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { relativeTime, toJson } from '../terminal/format.ts'
-import type { Screen } from '../terminal/screen.ts'
+import type { Screen } from '../terminal/command-streams.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
-import { colorState, shownName } from '../session/format.ts'
+import { colorState, shownName } from '../session/format-session.ts'
 import { type Command, type CommandContext, currentDirectory } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 
@@ -17,13 +20,17 @@ export const command: Command = {
   aliases: ['ls', 'ps'],
   group: 'Look',
   order: 10,
-  summary: 'list all sessions, live ones first',
-  about: `The sessions that a loop has started are listed below it while they live; with --all
-those that have ended, too. With --json every session is printed. Sessions that share
-a name are shown with their ids, which every command takes instead of a name.`,
+  summary: 'list the live sessions, and those that ended last',
+  about: `The list shows all live sessions and the 20 that ended last; --all, --limit and --since
+show more. --json and -q are for programs: they print every session unless you give
+--limit or --since. The sessions that a loop has started are listed below it while they
+live; with --all those that have ended, too. Sessions that share a name are shown with
+their ids, which every command takes instead of a name.`,
   arguments: [],
   options: [
     OPTIONS.all,
+    OPTIONS.limit,
+    OPTIONS.endedSince,
     OPTIONS.live,
     OPTIONS.here,
     OPTIONS.state,
@@ -34,7 +41,8 @@ a name are shown with their ids, which every command takes instead of a name.`,
     OPTIONS.json,
   ],
   examples: [
-    { argv: ['list'], description: 'all of them' },
+    { argv: ['list'], description: 'live sessions, and the 20 that ended last' },
+    { argv: ['list', '--since', '7d'], description: 'also all that ended in the last week' },
     { argv: ['list', '--here', '--live'], description: 'live sessions of this directory' },
     { argv: ['list', '-q', '--live'], description: 'names only, for scripts' },
     { argv: ['list', '--state', 'failed'], description: 'only those that failed' },
@@ -44,45 +52,85 @@ a name are shown with their ids, which every command takes instead of a name.`,
 }
 
 async function list(args: ParsedArgs, context: CommandContext): Promise<number> {
-  const { screen } = context
+  const { screen, home } = context
+  const selection = parseSelection(args, context)
   if (args.has(OPTIONS.watchList)) {
     const { redrawUntilInterrupted: watchList } = await import('../terminal/live-view.ts')
     return await watchList(screen, () => {
-      const { rows, others } = selectRows(args, context)
-      return rows.length === 0 ? [emptyListMessage(others)] : renderSessions(rows, args, screen)
+      const rows = [...rowPages(args, selection, home)].flat()
+      if (rows.length === 0) return [emptyListMessage(home)]
+      return [...renderSessions(rows, args, screen), ...hiddenNotice(home, selection)]
     })
   }
-  const { all, rows, others } = selectRows(args, context)
-  if (args.has(OPTIONS.json)) screen.out.printLine(toJson(all))
-  else if (screen.isQuiet) for (const { session } of rows) screen.out.printLine(session.name)
-  else if (rows.length > 0) screen.out.printLine(renderSessions(rows, args, screen).join('\n'))
-  else if (screen.err.isTerminal) screen.err.printLine(emptyListMessage(others))
+  if (args.has(OPTIONS.json)) await printJson(home, selection, screen.out)
+  else await printTable(args, selection, context)
   return 0
 }
 
-/** Returns the selected sessions; `others` are those that the filters exclude. */
-function selectRows(
-  args: ParsedArgs,
-  context: CommandContext,
-): { all: SessionView[]; rows: SessionRow[]; others: SessionView[] } {
-  const cwd = args.has(OPTIONS.here) ? currentDirectory(context) : null
-  const state = args.value(OPTIONS.state)
-  const all = sortByRelevance(readSessions(context.home))
-  const matches = (session: SessionView): boolean =>
-    (cwd === null || session.cwd === cwd) &&
-    (!args.has(OPTIONS.live) || isLive(session)) &&
-    (state === undefined || displayState(session) === state)
-  const rows = nestWorkers(all, { fits: matches, isWhole: args.has(OPTIONS.all) && !args.has(OPTIONS.live) })
-  return { all: all.filter(matches), rows, others: all.filter(session => !matches(session)) }
+/** Ended sessions in a list for people. Programs get all of them unless they ask for fewer. */
+const ENDED_SHOWN = 20
+
+function parseSelection(args: ParsedArgs, context: CommandContext): Selection {
+  const since = args.value(OPTIONS.endedSince)
+  const isForPrograms = args.has(OPTIONS.json) || context.screen.isQuiet
+  const isWhole = args.has(OPTIONS.all) || since !== undefined || isForPrograms
+  return {
+    cwd: args.has(OPTIONS.here) ? currentDirectory(context) : null,
+    state: args.value(OPTIONS.state),
+    isLiveOnly: args.has(OPTIONS.live),
+    endedLimit: args.value(OPTIONS.limit) ?? (isWhole ? null : ENDED_SHOWN),
+    endedSince: since === undefined ? undefined : resolveTime(since, Date.now()),
+    isFlat: args.has(OPTIONS.json),
+  }
 }
 
-function renderSessions(rows: readonly SessionRow[], args: ParsedArgs, { out }: Screen): string[] {
+/** Writes one document, as `toJson` would, and holds one page of it at a time. */
+async function printJson(home: Home, selection: Selection, out: Output): Promise<void> {
+  let text = ''
+  for (const page of selectPages(home, selection)) {
+    if (text !== '') await out.write(Buffer.from(`${text},`))
+    if (out.closed.aborted) return
+    text = `${text === '' ? '[' : ''}${page.map(session => toJson([session]).slice(1, -2)).join(',')}`
+  }
+  out.printLine(text === '[' ? '[]' : `${text}\n]`)
+}
+
+async function printTable(args: ParsedArgs, selection: Selection, { home, screen }: CommandContext): Promise<void> {
+  const { out, err, isQuiet } = screen
+  let count = 0
+  for (const rows of rowPages(args, selection, home)) {
+    const lines = isQuiet ? rows.map(({ session }) => session.name) : renderSessions(rows, args, screen, count === 0)
+    if (lines.length > 0) out.printLine(lines.join('\n'))
+    if (count > 0) await out.write(NOTHING) // A slow reader holds the next page back.
+    if (out.closed.aborted) return
+    count += rows.length
+  }
+  if (isQuiet) return
+  if (count === 0 && err.isTerminal) err.printLine(emptyListMessage(home))
+  for (const notice of hiddenNotice(home, selection)) err.printLine(err.paint.dim(notice))
+}
+
+const NOTHING = new Uint8Array()
+
+function* rowPages(args: ParsedArgs, selection: Selection, home: Home): Generator<SessionRow[]> {
+  const withEnded = args.has(OPTIONS.all) && !selection.isLiveOnly
+  for (const page of selectPages(home, selection)) yield nestWorkers(home, page, { withEnded })
+}
+
+function hiddenNotice(home: Home, selection: Selection): string[] {
+  const hidden = countHidden(home, selection)
+  const many = hidden === 1 ? '1 more ended session' : `${hidden} more ended sessions`
+  return hidden === 0 ? [] : [`${many}: oneshot list --all, or --limit N, or --since 7d`]
+}
+
+function renderSessions(rows: readonly SessionRow[], args: ParsedArgs, { out }: Screen, isFirst = true): string[] {
+  if (rows.length === 0) return []
   const isWide = args.value(OPTIONS.output) === 'wide'
   const isTruncated = out.isTerminal && !isWide && !args.has(OPTIONS.noTrunc)
   const width = isTruncated ? out.width : Number.POSITIVE_INFINITY
   const fitted = (hasId: boolean): Column<SessionRow>[] => fitColumns(columnsFor(out, { isWide, hasId }), rows, width)
   const columns = isWide || areDistinct(fitted(false), rows) ? fitted(false) : fitted(true)
-  return renderTable(columns, rows, { headers: !args.has(OPTIONS.noHeaders), width })
+  return renderTable(columns, rows, { headers: isFirst && !args.has(OPTIONS.noHeaders), width })
 }
 
 /** Returns true if each session has a distinct name on the screen. */
@@ -123,36 +171,10 @@ function plainColumns(columns: Readonly<Record<string, (session: SessionView) =>
   return Object.entries(columns).map(([header, text]) => ({ header, text: ({ session }) => text(session) }))
 }
 
-function emptyListMessage(others: readonly SessionView[]): string {
-  if (others.length === 0)
+function emptyListMessage(home: Home): string {
+  const [live, ended] = [findLive(home).length, countEnded(home)]
+  if (live + ended === 0)
     return 'no sessions; start one with: oneshot run "fix the bug"   or: oneshot run -- pytest tests/'
-  const ended = others.filter(session => !isLive(session)).length
-  const counts = [`${others.length - ended} live`, `${ended} ended`].filter(text => !text.startsWith('0 '))
+  const counts = [`${live} live`, `${ended} ended`].filter(text => !text.startsWith('0 '))
   return `no such sessions; there are others (${counts.join(', ')}): oneshot list`
-}
-
-export interface SessionRow {
-  readonly session: SessionView
-  /** True for a worker of the loop above. */
-  readonly isBelow: boolean
-}
-
-/**
- * Lists sessions in their order, and below each loop its workers in the order of their creation: the live ones, or all
- * of them. `fits` filters the sessions without a listed parent.
- */
-export function nestWorkers(
-  sessions: readonly SessionView[],
-  { fits: matches, isWhole: includesEnded }: { fits: (session: SessionView) => boolean; isWhole: boolean },
-): SessionRow[] {
-  return withoutWorkers(sessions)
-    .filter(matches)
-    .flatMap(session => [
-      { session, isBelow: false },
-      ...sessions
-        .filter(({ parent }) => parent === session.id)
-        .filter(worker => includesEnded || isLive(worker))
-        .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
-        .map(worker => ({ session: worker, isBelow: true })),
-    ])
 }

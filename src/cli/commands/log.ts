@@ -1,4 +1,4 @@
-import { readLog } from '../../views/log.ts'
+import { readLog } from '../../views/output-log.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
 import { LOG_OPTIONS, parseLogOptions } from '../session/follow-session.ts'

@@ -12,7 +12,7 @@ import { relativeTime } from '../terminal/format.ts'
 import { pickSession } from '../session/find-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { shownName } from '../session/format.ts'
+import { shownName } from '../session/format-session.ts'
 import { sessionArgument } from '../args/command.ts'
 
 export const command: Command = {

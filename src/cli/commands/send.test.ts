@@ -5,8 +5,8 @@ import type { CommandContext } from '../context.ts'
 import { deliveryNotice, parseMessageArgs, readMessage } from './send.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'
 
-const sessions = [makeSessionView({ id: 'a1', task: 'fix-auth' })]
-const parts = (...argv: string[]) => parseMessageArgs(parseLine(['send', ...argv]), sessions)
+const isName = (word: string): boolean => ['fix-auth', 'demo-fix-auth', 'a1'].includes(word)
+const parts = (...argv: string[]) => parseMessageArgs(parseLine(['send', ...argv]), isName)
 
 test.each([
   [['now add tests'], { name: undefined, source: undefined, place: 0 }],
@@ -38,7 +38,7 @@ test('readMessage refuses a blank message', async () => {
   const argv = ['send', 'fix-auth', ' \n']
   const context = { argv } as unknown as CommandContext
   const args = parseLine(argv)
-  await expect(readMessage(parseMessageArgs(args, sessions), args, context)).rejects.toMatchObject({
+  await expect(readMessage(parseMessageArgs(args, isName), args, context)).rejects.toMatchObject({
     code: 'message-empty',
     message: 'the message is empty',
   })

@@ -2,16 +2,17 @@ import crypto from 'node:crypto'
 import type { SendRequest } from '../../api/contract/requests.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'
 import { Refusal } from '../../lib/errors.ts'
-import { readTranscriptLength } from '../../views/log-source.ts'
-import { readMessages, readSessions } from '../../views/sessions.ts'
+import { readTranscriptLength } from '../../views/output-log-source.ts'
+import { readMessages } from '../../views/sessions.ts'
 import { describeAnswer, takesMessages } from '../../views/session-state.ts'
 import type { Home } from '../../state/home.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { relativeTime, toJson } from '../terminal/format.ts'
-import { refuseFollowWithJson } from '../args/validate.ts'
+import { refuseFollowWithJson } from '../args/check-positionals.ts'
 import { followSession } from '../session/follow-session.ts'
-import { chooseSession } from '../session/find-session.ts'
+import { hasSession } from '../../views/session-search.ts'
+import { pickSession } from '../session/find-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { refusal } from '../../api/contract/problems.ts'
@@ -54,9 +55,8 @@ With one argument, the argument is the text, for this directory’s most recent 
 async function send(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, home } = context
   refuseFollowWithJson(args)
-  const sessions = readSessions(home)
-  const messageArgs = parseMessageArgs(args, sessions)
-  const before = chooseSession(context, sessions, messageArgs.name, takesMessages)
+  const messageArgs = parseMessageArgs(args, word => isSessionName(home, word))
+  const before = pickSession(context, messageArgs.name, takesMessages)
   const text = await readMessage(messageArgs, args, context)
   const logOffset = readTranscriptLength(home, before.id)
   const request = { key: crypto.randomUUID(), text: text.toString('base64') }
@@ -110,7 +110,7 @@ export interface MessageArgs {
 }
 
 /** Separates name and text. A name alone is a forgotten text, which must not go to another session. */
-export function parseMessageArgs(args: ParsedArgs, sessions: readonly SessionView[]): MessageArgs {
+export function parseMessageArgs(args: ParsedArgs, isName: (word: string) => boolean): MessageArgs {
   const { positionals } = args
   const file = args.value(OPTIONS.file)
   if (file !== undefined) {
@@ -120,7 +120,7 @@ export function parseMessageArgs(args: ParsedArgs, sessions: readonly SessionVie
   }
   const [first, second] = positionals
   if (first === undefined) throw refusal('usage', 'send needs a text', 'oneshot send "now add tests"')
-  if (second === undefined && isSessionName(sessions, first)) throw missingText(first)
+  if (second === undefined && isName(first)) throw missingText(first)
   const place = positionals.length - 1
   return { name: second === undefined ? undefined : first, source: positionals[place] === '-' ? '-' : undefined, place }
 }
@@ -144,8 +144,8 @@ export async function readMessage(
   )
 }
 
-function isSessionName(sessions: readonly SessionView[], word: string): boolean {
-  return sessions.some(({ name, task, id }) => [name, task, id].includes(word))
+function isSessionName(home: Home, word: string): boolean {
+  return [{ name: word }, { task: word }, { id: word }].some(filter => hasSession(home, filter))
 }
 
 function missingText(name: string): Refusal {

@@ -4,7 +4,6 @@ import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import { formatBytes } from '../../lib/bytes.ts'
 import { formatDuration } from '../../lib/time.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
-import { readBoard } from '../../views/loop/loops.ts'
 import { describeSpent } from '../../views/session-state.ts'
 import { readUsage } from '../../views/process-stats.ts'
 import { isLoop, takesMessages, findNextCommand } from '../../views/session-state.ts'
@@ -14,11 +13,9 @@ import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Output } from '../terminal/output.ts'
 import { relativeTime } from '../terminal/format.ts'
-import { sessionBoardLines } from '../loop/board.ts'
-import { checkOutputLines } from '../session/check-output.ts'
-import { exitStatusFor } from '../session/format.ts'
+import { exitStatusFor } from '../session/format-session.ts'
 import { pickSession } from '../session/find-session.ts'
-import { stateLine } from '../session/format.ts'
+import { stateLine } from '../session/format-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { sessionArgument } from '../args/command.ts'
@@ -42,18 +39,14 @@ async function status(args: ParsedArgs, context: CommandContext): Promise<number
   const session = pickSession(context, args.positionals[0])
   const { home, screen } = context
   const { out, err } = screen
-  const board = isLoop(session) ? readBoard(home, session, Date.now()) : undefined
+  const boardLines = isLoop(session) ? await describeLoop(home, session, out) : undefined
   const field = args.value(OPTIONS.field)
   const usage = args.has(OPTIONS.json) ? null : await readUsage(session)
-  const fields = { repeatedTrouble: null, ...session, usage }
+  const fields = { ...session, repeatedTrouble: session.repeatedTrouble ?? null, usage }
   if (field !== undefined) out.printLine(fieldValue(fields, field))
   else if (args.has(OPTIONS.json)) out.printLine(toJson(session))
   else {
-    const lines =
-      board === undefined
-        ? describe(home, { ...session, usage }, out)
-        : [...sessionBoardLines(session, board, out), ...loopTroubleLines(session)]
-    for (const text of lines) out.printLine(text)
+    for (const text of boardLines ?? (await describe(home, { ...session, usage }, out))) out.printLine(text)
     if (out.isTerminal) err.printLine(err.paint.dim(nextSteps(session)))
   }
   return args.has(OPTIONS.exitStatus) ? exitStatusFor(session) : 0
@@ -70,7 +63,20 @@ function fieldValue(fields: Readonly<Record<string, unknown>>, field: string): s
   return typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
 }
 
-function describe(home: Home, session: SessionView & { usage: UsageView | null }, out: Output): string[] {
+/** Returns the board of a loop; undefined until the loop has read its list. */
+async function describeLoop(home: Home, session: SessionView, out: Output): Promise<string[] | undefined> {
+  // Imported here, because most sessions are no loops.
+  const { readBoard } = await import('../../views/loop/loops.ts')
+  const { sessionBoardLines } = await import('../loop/board.ts')
+  const board = readBoard(home, session, Date.now())
+  return board === undefined ? undefined : [...sessionBoardLines(session, board, out), ...loopTroubleLines(session)]
+}
+
+async function describe(
+  home: Home,
+  session: SessionView & { usage: UsageView | null },
+  out: Output,
+): Promise<string[]> {
   const now = Date.now()
   const when = (at: string): string => (out.isTerminal ? `${relativeTime(at, now)} (${at})` : at)
   const facts: [string, string | null][] = [
@@ -108,9 +114,15 @@ function describe(home: Home, session: SessionView & { usage: UsageView | null }
   const known = facts.filter(([, value]) => value !== null)
   return [
     stateLine(session, out.paint),
-    ...checkOutputLines(home, session),
+    ...(session.trouble === 'unproven' ? await readCheckOutput(home, session) : []),
     ...known.map(([label, value]) => `  ${out.paint.dim(label.padEnd(12))} ${value}`),
   ]
+}
+
+/** Imported on demand, because it needs the patterns of all secrets. */
+async function readCheckOutput(home: Home, session: SessionView): Promise<string[]> {
+  const { checkOutputLines } = await import('../session/failed-check-output.ts')
+  return checkOutputLines(home, session)
 }
 
 /** Returns `340 MB of memory in 4 processes, 1m12s of CPU`. */

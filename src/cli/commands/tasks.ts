@@ -1,7 +1,7 @@
 import type { TasksRequest } from '../../api/contract/requests.ts'
 import type { SessionView, TaskView } from '../../api/contract/responses.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
-import { readSessions } from '../../views/sessions.ts'
+import { readSession } from '../../views/sessions.ts'
 import { readTasks } from '../../views/tasks.ts'
 import { parseMailboxEntry } from '../../state/session-folder.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
@@ -10,10 +10,10 @@ import { toJson } from '../terminal/format.ts'
 import type { Output } from '../terminal/output.ts'
 import type { ColorName } from '../terminal/colors.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
-import { chooseSession } from '../session/find-session.ts'
+import { pickSession } from '../session/find-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { shownName } from '../session/format.ts'
+import { shownName } from '../session/format-session.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import { sessionArgument } from '../args/command.ts'
@@ -66,10 +66,9 @@ async function tasks(args: ParsedArgs, context: CommandContext): Promise<number>
 /** Inside a session, a line without a name means that session, in every directory. */
 function findTargetSession(name: string | undefined, context: CommandContext): SessionView {
   const { home, env } = context
-  const sessions = readSessions(home)
   const { sessionId } = parseMailboxEntry(env['ONESHOT_ATTEMPT'] ?? '')
-  const ownSession = name === undefined ? sessions.find(({ id }) => id === sessionId) : undefined
-  return ownSession ?? chooseSession(context, sessions, name, () => true)
+  const ownSession = name === undefined ? readSession(home, sessionId) : undefined
+  return ownSession ?? pickSession(context, name)
 }
 
 /** Prints only ids into a pipe: those of new tasks, or those of changed ones. */

@@ -7,7 +7,7 @@ import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { checkClone, updateClone } from '../update/clone.ts'
 import { checkNpm, updateNpm } from '../update/npm.ts'
-import { packageRoot } from '../update/npm.ts'
+import { packageRoot, readPackageVersion } from '../update/npm.ts'
 import { VERSION } from '../../lib/version.ts'
 
 export const command: Command = {
@@ -42,7 +42,7 @@ async function update(args: ParsedArgs, { screen, home, env }: CommandContext): 
     if (err.isTerminal && !screen.isQuiet) err.printLine(text)
   }
   const change = isClone ? await updateClone(place, printProgress) : await updateNpm(place, printProgress)
-  const version = readVersion(root)
+  const version = readPackageVersion(root)
   const running = await findDaemon(home)
   if (running !== undefined && (change !== undefined || running.version !== version)) {
     printProgress('restarting the supervisor …')
@@ -53,9 +53,4 @@ async function update(args: ParsedArgs, { screen, home, env }: CommandContext): 
   const text = change === undefined ? `up to date: ${version}` : `updated: ${versions} (${change})`
   out.printLine(args.has(OPTIONS.json) ? toJson({ version, previous: VERSION, change: change ?? null, root }) : text)
   return 0
-}
-
-function readVersion(root: string): string {
-  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string }
-  return version
 }

@@ -2,7 +2,10 @@ import fs from 'node:fs'
 import { loadConfig } from '../../api/config/load-config.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { errorMessage } from '../../lib/errors.ts'
+import { quoteShellWord } from '../../lib/text/shell-words.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { type Home, homeExists } from '../../state/home.ts'
+import { checkDatabaseFile } from '../../views/database-damage.ts'
 import type { CommandContext } from '../context.ts'
 import { findDaemon, startDaemon } from '../daemon/ensure-daemon.ts'
 import { isInDockerContext } from '../run/notices.ts'
@@ -38,6 +41,24 @@ export function checkSpace(home: Home): Finding {
     return free < LOW_DISK_SPACE ? warning(check, text, 'oneshot clean --older-than 7d') : ok(check, text)
   } catch (cause) {
     return note(check, `unknown: ${errorMessage(cause)}`)
+  }
+}
+
+/** Reads the whole database: the supervisor checks a large one only in part, so that it starts at once. */
+export async function checkDatabase(home: Home, onSlow: () => void): Promise<Finding[]> {
+  const check = 'database'
+  try {
+    const result = await checkDatabaseFile(home, onSlow)
+    if (result === undefined) return []
+    const { size, damage } = result
+    if (damage === null) return [ok(check, `${(size / 1024 ** 2).toFixed(1)} MB, no damage`)]
+    const aside = quoteShellWord(`${home.root}/damaged`)
+    const files = `${quoteShellWord(home.database)}*`
+    // The supervisor rebuilds the sessions from the copies beside their output.
+    const hint = `oneshot daemon stop; mkdir ${aside}; mv ${files} ${aside}; oneshot daemon start`
+    return [failure(check, `${home.database} is damaged: ${toOneLine(damage)}`, hint)]
+  } catch (cause) {
+    return [failureFromError(check, cause, 'oneshot daemon log')]
   }
 }
 

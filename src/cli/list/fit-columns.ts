@@ -1,6 +1,6 @@
 import { displayWidth } from '../../lib/text/display-width.ts'
 import type { Column } from '../terminal/table.ts'
-import { shortNames } from './short-names.ts'
+import { shortNames } from './truncate-names.ts'
 
 /** The prefix of the name of a worker, which stands below its loop. */
 export const BELOW = '└ '
@@ -16,6 +16,7 @@ const DROP_ORDER = ['RESTARTS', 'AGENT', 'CREATED']
  * names become shorter.
  */
 export function fitColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): Column<Row>[] {
+  if (width === Number.POSITIVE_INFINITY) return [...columns]
   let selected = columns
   for (const header of DROP_ORDER)
     if (remainingWidth(selected, rows, width) < 2 * MIN_TEXT_WIDTH)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LoopTaskView } from '../../api/contract/loop.ts'
+import type { LoopTaskView } from '../../api/contract/loop-view.ts'
 import {
   makeLoop,
   makeTask,
@@ -23,7 +23,7 @@ const loop = makeLoop(
     makeTask(3, WORKING_STATE, { worked: [[90, null]] }),
     makeTask(4, { name: 'open' }, { after: [3] }),
   ],
-  { iterations: 3, branch: 'oneshot/ralph-prd-k3v9', width: 1, notes: ['something is odd'] },
+  { iterations: 3, branch: 'oneshot/ralph-prd-k3v9', concurrency: 1, notes: ['something is odd'] },
   { parallel: 2 },
 )
 const board = createBoard(loop, session, LOOP_STARTED_AT + 100_000)

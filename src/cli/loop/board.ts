@@ -1,4 +1,4 @@
-import type { LoopTaskState, LoopTaskView, LoopView } from '../../api/contract/loop.ts'
+import type { LoopTaskState, LoopTaskView, LoopView } from '../../api/contract/loop-view.ts'
 import { displayWidth, truncateToWidth } from '../../lib/text/display-width.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { formatDuration } from '../../lib/time.ts'
@@ -7,7 +7,7 @@ import { type Column, renderTable } from '../terminal/table.ts'
 import { type FoldedTasks, foldTasks, isFolded } from './fold-tasks.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import type { Output } from '../terminal/output.ts'
-import { stateLine } from '../session/format.ts'
+import { stateLine } from '../session/format-session.ts'
 
 const STATE_SYMBOLS: { readonly [S in LoopTaskState]: string } = {
   done: '✔',

@@ -1,4 +1,4 @@
-import type { LoopTaskState, LoopTaskView } from '../../api/contract/loop.ts'
+import type { LoopTaskState, LoopTaskView } from '../../api/contract/loop-view.ts'
 
 /** Several tasks of one state in one row. */
 export interface FoldedTasks {

@@ -1,4 +1,4 @@
-import type { LandedView } from '../../api/contract/loop.ts'
+import type { LandedView } from '../../api/contract/loop-view.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'

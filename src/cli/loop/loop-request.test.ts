@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../api/config/load-config.ts'
-import type { LoopRequest } from '../../api/contract/loop.ts'
+import type { LoopRequest } from '../../api/contract/loop-view.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import { parseLine } from '../../../testkit/cli/commands.ts'
 import { buildRunRequest } from '../run/run-request.ts'
@@ -54,7 +54,14 @@ test('time and money limit the loop as a whole, turns and supervision limit each
 test('by default nothing limits a loop, three failures block a task, and the loop detects a check later', async () => {
   const { request, spec } = await buildFromArgs('--', '--fast')
   expect(request).toMatchObject({ supervision: { maxTime: null, limits: {} }, mode: 'headless' })
-  expect(spec).toMatchObject({ retries: 3, maxIterations: null, parallel: null, only: null, land: false, seek: true })
+  expect(spec).toMatchObject({
+    retries: 3,
+    maxIterations: null,
+    parallel: null,
+    only: null,
+    land: false,
+    detectCheckEachTime: true,
+  })
   expect(spec.worker.argv).toEqual(['--fast'])
 })
 
@@ -76,7 +83,7 @@ test('the request contains the options of the line', async () => {
     '5',
   )
   expect(spec).toMatchObject({ parallel: 3, land: true, setup: 'npm ci', only: '3', maxIterations: 1, retries: 5 })
-  expect(spec).not.toHaveProperty('seek')
+  expect(spec).not.toHaveProperty('detectCheckEachTime')
 })
 
 test('a name on the line precedes that of the list', async () => {
@@ -92,6 +99,8 @@ test('an option reaches the iterations, the loop or both, as its definition says
     '7m',
     '--memory',
     '7G',
+    '--stop-grace',
+    '7s',
     '--max-output',
     '7G',
     '--max-restarts',
@@ -114,6 +123,7 @@ test('an option reaches the iterations, the loop or both, as its definition says
     limits: { usd: null, tokens: null, turns: 7 },
     restart: { limit: 7, window: 600_000, nextDelay: 2_000, maxDelay: 64_000 },
     patience: { silence: 420_000, limit: 420_000, absence: 259_200_000 },
+    stopGrace: 7_000,
     memory: 7 * 1024 ** 3,
     maxOutput: 7 * 1024 ** 3,
     saving: saved,

@@ -1,5 +1,5 @@
 import type { Config } from '../../api/config/load-config.ts'
-import type { LoopRequest } from '../../api/contract/loop.ts'
+import type { LoopRequest } from '../../api/contract/loop-view.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { Duration } from '../../lib/time.ts'
@@ -103,7 +103,7 @@ function buildLoopSpec(base: RunRequest, args: ParsedArgs, config: Config, optio
     worker: workerOptions(base, config),
     check: options.check,
     checkLimit: args.value(OPTIONS.checkLimit) ?? CHECK_TIMEOUT,
-    ...(shouldDetectCheck && { seek: true }),
+    ...(shouldDetectCheck && { detectCheckEachTime: true }),
     ...(args.has(OPTIONS.protect) || args.has(OPTIONS.allow) ? { guard: parseGuardedPaths(args, base.cwd) } : {}),
     setup: args.value(OPTIONS.setup) ?? null,
     parallel,

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { ListView, LoopRequest, PreflightView } from '../../api/contract/loop.ts'
+import type { ListView, LoopRequest, PreflightView } from '../../api/contract/loop-view.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { isRefusal } from '../../lib/errors.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'

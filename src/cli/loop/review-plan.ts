@@ -1,21 +1,21 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { LoopView } from '../../api/contract/loop.ts'
+import type { LoopView } from '../../api/contract/loop-view.ts'
 import { truncateToWidth } from '../../lib/text/display-width.ts'
 import { renderTerminalText } from '../../lib/text/terminal-text.ts'
 import type { Output } from '../terminal/output.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
-import { followLog } from '../../views/log.ts'
-import { findWorkers, readBoard, watchBoard } from '../../views/loop/loops.ts'
-import { readSessions } from '../../views/sessions.ts'
+import { followLog } from '../../views/output-log.ts'
+import { readBoard, watchBoard } from '../../views/loop/loops.ts'
+import { readWorkers } from '../../views/session-search.ts'
 import { describeAnswer } from '../../views/session-state.ts'
 import type { Home } from '../../state/home.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
 import { confirmDefaultYes, confirmOrEdit } from '../terminal/confirm.ts'
-import { openInEditor } from '../terminal/editor.ts'
-import { exitStatusFor, stateLine } from '../session/format.ts'
+import { openInEditor } from '../terminal/open-in-editor.ts'
+import { exitStatusFor, stateLine } from '../session/format-session.ts'
 import type { CommandContext } from '../context.ts'
 import { presentLoop } from './start-loop.ts'
 
@@ -101,7 +101,7 @@ async function waitForPlan(home: Home, session: SessionView, err: Output, signal
   let latest = session
   for await (const { session: now } of watchBoard(home, session, signal)) {
     latest = now
-    for (const planner of findWorkers(now, readSessions(home)))
+    for (const planner of readWorkers(home, now))
       if (!logs.has(planner.id)) logs.set(planner.id, printLog(home, planner, err, anyAbort))
     if (now.phase === 'blocked' || now.phase === 'ended') break
   }

@@ -1,5 +1,5 @@
 import { toJsonLine } from '../terminal/format.ts'
-import type { LoopView } from '../../api/contract/loop.ts'
+import type { LoopView } from '../../api/contract/loop-view.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { readBoard, watchBoard } from '../../views/loop/loops.ts'
 import { readSession } from '../../views/sessions.ts'

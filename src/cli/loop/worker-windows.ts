@@ -1,6 +1,6 @@
 import type { SessionView } from '../../api/contract/responses.ts'
-import { watchBoard, findWorkers } from '../../views/loop/loops.ts'
-import { readSessions } from '../../views/sessions.ts'
+import { watchBoard } from '../../views/loop/loops.ts'
+import { readWorkers } from '../../views/session-search.ts'
 import { sessionFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
 import { runTmux } from '../../os/run-tmux.ts'
@@ -45,7 +45,7 @@ export class WorkerWindows {
     await this.#tmux('set-option', '-t', `${this.#target}:`, '@loop', 'yes')
     let shownIds = ''
     for await (const _ of watchBoard(this.#home, this.#loop, this.#stopping.signal)) {
-      const live = findWorkers(this.#loop, readSessions(this.#home)).filter(isLive)
+      const live = readWorkers(this.#home, this.#loop).filter(isLive)
       const ids = live.map(({ id }) => id).join(' ')
       if (ids !== shownIds) await this.#sync(live)
       shownIds = ids

@@ -3,9 +3,9 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { KeyName } from '../../api/config/keys.ts'
 import type { ResumePreview } from '../../api/contract/responses.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
-import { stripCredentials } from '../../lib/mask/mask.ts'
+import { stripCredentials } from '../../lib/mask/address.ts'
 import { undoFetch } from '../../views/saved-sessions.ts'
-import { readSessions } from '../../views/sessions.ts'
+import { hasSession } from '../../views/session-search.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { buildEnvironment } from '../run/run-request.ts'
@@ -18,7 +18,7 @@ import {
   otherMatchesNotice,
   refuseLocalSession,
   singleMatch,
-} from '../checkpoints/find-saved.ts'
+} from '../checkpoints/find-saved-session.ts'
 import { type CommandContext, currentDirectory } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { previewLines, showResumed } from './show-resume.ts'
@@ -32,17 +32,16 @@ export async function findImportable(
   const { home, screen } = context
   const [word] = args.positionals
   const remote = args.value(OPTIONS.from)
-  const localSessions = readSessions(home)
-  const isLocal = localSessions.some(({ name, task, id }) => [name, task, id].some(text => text.startsWith(word ?? '')))
+  const isLocal = hasSession(home, { prefix: { text: word ?? '', withIds: true } })
   // A line without a name never means a cleaned session.
   if (remote === undefined && (isLocal || word === undefined)) return null
   const all = await findSaved(word, remote, context, onFetched)
   const isContinued = ({ claim }: SavedSession): boolean => all.some(({ sessionId }) => sessionId === claim?.sessionId)
   const found = all.filter(
-    saved => saved.isResumable && !isContinued(saved) && !localSessions.some(({ id }) => id === saved.sessionId),
+    saved => saved.isResumable && !isContinued(saved) && !hasSession(home, { id: saved.sessionId }),
   )
   if (found.length === 0 && remote === undefined) return null
-  if (found.length === 0) refuseLocalSession(word, localSessions, 'resume')
+  if (found.length === 0) refuseLocalSession(word, home, 'resume')
   const saved = singleMatch(found, word, remote)
   if (!screen.isQuiet) for (const text of otherMatchesNotice(saved, found)) screen.err.printLine(text)
   const claim = saved.claim ?? findClaim(saved, all)

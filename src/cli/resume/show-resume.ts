@@ -1,7 +1,7 @@
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import type { Paint } from '../terminal/colors.ts'
-import { stateLine } from '../session/format.ts'
+import { stateLine } from '../session/format-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import { followSession } from '../session/follow-session.ts'

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { locateFiles } from '../../api/config/files.ts'
+import { locateFiles } from '../../api/config/config-files.ts'
 import type { Config } from '../../api/config/load-config.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import { openHome } from '../../state/home.ts'

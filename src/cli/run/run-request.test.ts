@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../api/config/load-config.ts'
 import { parseLine } from '../../../testkit/cli/commands.ts'
 import type { CommandContext } from '../context.ts'
-import { refuseUnsupervisedOptions } from './agent-options.ts'
+import { refuseUnsupervisedOptions } from './choose-agent.ts'
 import { readPrompt } from '../args/read-text.ts'
 import { resolveDirectory, buildRunRequest } from './run-request.ts'
 
@@ -59,7 +59,7 @@ test('a prompt goes to the first agent on PATH, as bytes, with the arguments aft
 
 test('the supervision options come from the line, else from the configuration', async () => {
   const line = ['--restart', 'on-failure', '--max-restarts', '3', '--silence', 'none', '--limit-wait', 'off']
-  const given = await request([...line, '--memory', '2G', '--', 'ls'], {
+  const given = await request([...line, '--memory', '2G', '--stop-grace', '30s', '--', 'ls'], {
     ONESHOT_RESTART_WINDOW: '1h',
     ONESHOT_RESUME_WITHIN: 'none',
     ONESHOT_SILENCE: '20m',
@@ -68,7 +68,9 @@ test('the supervision options come from the line, else from the configuration', 
     restart: { on: 'failure', limit: 3, window: 3_600_000 },
     patience: { silence: null, limit: 0, absence: null },
     memory: 2 * 1024 ** 3,
+    stopGrace: 30_000,
   })
+  await expect(request(['do it', '--stop-grace', '11m'], {})).rejects.toMatchObject({ code: 'usage' })
   const never = await request(['do it', '--restart', 'never'], { ONESHOT_MEMORY: '512M', ONESHOT_SILENCE: '20m' })
   expect(never.supervision).toMatchObject({
     restart: { limit: 0 },

@@ -2,7 +2,7 @@ import type { SessionView } from '../../api/contract/responses.ts'
 import { endProcessTree } from '../../os/process/tree.ts'
 import { attemptFolder, attemptId } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
-import { readShim, readStarted } from '../../state/attempt-files.ts'
+import { readShim, readStarted } from '../../state/shim-records.ts'
 import { storeRequest } from '../../state/stored-request.ts'
 
 const GRACE_PERIOD = 1_000

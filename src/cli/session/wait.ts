@@ -2,7 +2,7 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { watchSession } from '../../views/sessions.ts'
 import type { Home } from '../../state/home.ts'
-import { formatLeftOut, shownName } from './format.ts'
+import { formatLeftOut, shownName } from './format-session.ts'
 import { isResumable } from '../../views/session-state.ts'
 
 /** Waits for a session's end and returns its last view; when aborted, the latest one. */

@@ -1,4 +1,4 @@
-import type { Screen } from './screen.ts'
+import type { Screen } from './command-streams.ts'
 
 /** Asks on stderr, because stdout is for data. Any answer but yes means no. Call it only if `screen.mayAsk`. */
 export async function confirmDefaultNo(question: string, screen: Screen): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Duration } from '../../lib/time.ts'
 import type { Output } from './output.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './command-streams.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 
 export type WatchResult<T> =

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { INTERRUPTED, untilInterrupted } from './interrupts.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './command-streams.ts'
 
 const REFRESH_INTERVAL = 1_000
 /** Enters the alternate screen and hides the cursor. */

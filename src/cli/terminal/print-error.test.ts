@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { refusal } from '../../api/contract/problems.ts'
 import { Trouble } from '../../lib/errors.ts'
 import { makePaint } from './colors.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './command-streams.ts'
 import { printError } from './print-error.ts'
 
 /** Records the printed lines. */

@@ -3,7 +3,7 @@ import { isRefusal } from '../../lib/errors.ts'
 import { renderTerminalText } from '../../lib/text/terminal-text.ts'
 import { Trouble, errorMessage } from '../../lib/errors.ts'
 import { toJson } from './format.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './command-streams.ts'
 
 /** Prints an error for a person or a program, and returns the exit code. */
 export function printError(cause: unknown, screen: Screen, options: { json: boolean; debug: boolean }): number {

@@ -1,10 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { refusal } from '../../api/contract/problems.ts'
+import { object, string } from '../../lib/codec.ts'
+import { Trouble } from '../../lib/errors.ts'
 import { VERSION } from '../../lib/version.ts'
+import { readJsonCache, readJsonFile } from '../../os/files/json-file.ts'
 import type { UpdateStatus } from './clone.ts'
 import { runStep, type StepPlace } from './run-step.ts'
-import { fileURLToPath } from 'node:url'
 
 export async function checkNpm(env: NodeJS.ProcessEnv): Promise<UpdateStatus> {
   const newest = await runStep('npm', ['view', PACKAGE_NAME, 'version'], { cwd: '/', env })
@@ -44,7 +46,7 @@ function resolvePath(folder: string): string {
 const PACKAGE_NAME = 'oneshot-executor'
 
 /** Returns the installation folder of this program. */
-export function packageRoot(from: string = fileURLToPath(import.meta.url)): string {
+export function packageRoot(from: string = import.meta.filename): string {
   for (let folder = path.dirname(from); folder !== path.dirname(folder); folder = path.dirname(folder)) {
     if (readPackageName(path.join(folder, 'package.json')) === PACKAGE_NAME) return folder
   }
@@ -55,10 +57,16 @@ export function packageRoot(from: string = fileURLToPath(import.meta.url)): stri
   )
 }
 
-function readPackageName(file: string): unknown {
-  try {
-    return (JSON.parse(fs.readFileSync(file, 'utf8')) as { name?: unknown }).name
-  } catch {
-    return undefined // There is no package here; the search continues above.
-  }
+/** Returns undefined if there is no package here: the search continues above. */
+function readPackageName(file: string): string | undefined {
+  return readJsonCache(file, object({ name: string }), MAX_MANIFEST_SIZE)?.name
 }
+
+/** Returns the version of an installed package. */
+export function readPackageVersion(root: string): string {
+  const manifest = readJsonFile(path.join(root, 'package.json'), object({ version: string }), MAX_MANIFEST_SIZE)
+  if (manifest === undefined) throw new Trouble(`reading the version of ${root}`, 'there is no package.json')
+  return manifest.version
+}
+
+const MAX_MANIFEST_SIZE = 1_048_576

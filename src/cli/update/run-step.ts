@@ -2,7 +2,7 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { Refusal } from '../../lib/errors.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import type { Duration } from '../../lib/time.ts'
-import { hasCode } from '../../lib/errors.ts'
+import { hasCode, NOT_FOUND } from '../../lib/errors.ts'
 import { run } from '../../os/run.ts'
 
 /** Downloads and builds take a while; after a quarter of an hour the network is down. */
@@ -32,7 +32,8 @@ async function runProgram(program: string, args: readonly string[], place: StepP
   try {
     return await run(program, args, { cwd: place.cwd, env, timeout: STEP_TIMEOUT })
   } catch (cause) {
-    if (hasCode(cause, 'ENOENT')) throw refusal('update-impossible', `${program} is not on PATH`, `install ${program}`)
+    if (hasCode(cause, ...NOT_FOUND))
+      throw refusal('update-impossible', `${program} is not on PATH`, `install ${program}`)
     throw cause
   }
 }

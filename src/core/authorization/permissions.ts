@@ -1,4 +1,4 @@
-import type { Session, Spec } from '../session/session.ts'
+import type { Session, Spec } from '../session/session-state.ts'
 import type { SupervisionRequest } from '../session/supervision.ts'
 
 /** From the most rights to the least. */
@@ -24,7 +24,7 @@ export function reasonNotToStart(wanted: StartRequest, caller: Spec): string | n
   if (wanted.argv.length > 0) return 'arguments for the program may give it more rights'
   if (supervision.onExit !== undefined) return 'a command that is run at the end may do anything'
   if ((supervision.verify?.check ?? null) !== null) return 'a check may do anything'
-  if (supervision.beads === true && caller.beads !== true) return 'bd runs hooks of the project'
+  if (supervision.beads === true && caller.supervision.beads !== true) return 'bd runs hooks of the project'
   return (supervision.saving?.push ?? null) === null ? null : 'pushing checkpoints sends something'
 }
 
@@ -45,12 +45,12 @@ export function reasonNotToStartMore(caller: Session, sessions: readonly Session
 }
 
 /** Returns true if the target is the caller itself or one of its descendants. */
-export function isOwnOrDescendant(target: Session, caller: Session, sessions: readonly Session[]): boolean {
-  return isDescendant(target.spec, caller.spec.id, specsById(sessions))
+export function isOwnOrDescendant(target: Session, caller: Session, known: SpecsById): boolean {
+  return isDescendant(target.spec, caller.spec.id, known)
 }
 
 /** Sessions by their ids. */
-export type SpecsById = ReadonlyMap<string, Spec>
+export type SpecsById = Pick<ReadonlyMap<string, Spec>, 'get'>
 
 export function specsById(sessions: readonly Session[]): SpecsById {
   return new Map(sessions.map(({ spec }) => [spec.id, spec]))

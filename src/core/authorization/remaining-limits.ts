@@ -1,6 +1,6 @@
 import type { Duration, Instant } from '../../lib/time.ts'
 import { specsById, isDescendant, type SpecsById, ancestorsOf, type StartRequest } from './permissions.ts'
-import type { Session, Spec } from '../session/session.ts'
+import { needsPerson, type Session, type Spec } from '../session/session-state.ts'
 import {
   addUsage,
   chargedUsage,
@@ -29,7 +29,7 @@ export function remainingLimits(
   caller: Session,
   { sessions, now, writtenBy }: { sessions: readonly Session[]; now: Instant; writtenBy: (session: Session) => number },
 ): RemainingLimits {
-  const { maxTime, memory } = caller.spec
+  const { maxTime, memory } = caller.spec.supervision
   const known = specsById(sessions)
   const line = ancestorsOf(caller.spec, known).map(({ id }) => id)
   const owners = sessions.filter(({ spec }) => line.includes(spec.id))
@@ -59,7 +59,7 @@ function outputLeftTo(
   descendants: readonly Session[],
   writtenBy: (session: Session) => number,
 ): number | null {
-  const { maxOutput: limit = null } = owner.spec
+  const { maxOutput: limit = null } = owner.spec.supervision
   if (limit === null) return null
   const childrenOf = ({ spec: { id } }: Session): Session[] =>
     descendants.filter(({ spec }) => (spec.startedBy ?? spec.parent?.id) === id)
@@ -67,7 +67,7 @@ function outputLeftTo(
     sessions.reduce((total, session) => total + of(session), 0)
   const written = (session: Session): number => writtenBy(session) + sum(childrenOf(session), written)
   const used = (session: Session): number => {
-    const own = session.phase.name === 'ended' ? null : (session.spec.maxOutput ?? null)
+    const own = session.phase.name === 'ended' ? null : (session.spec.supervision.maxOutput ?? null)
     return own === null ? writtenBy(session) + sum(childrenOf(session), used) : Math.max(own, written(session))
   }
   return Math.max(0, limit - writtenBy(owner) - sum(childrenOf(owner), used))
@@ -86,7 +86,7 @@ export function chargeOf(owner: Session, sessions: readonly Session[]): Children
  */
 function reservedFor(session: Session, sessions: readonly Session[]): Usage {
   if (!hasReservedBudget(session)) return NO_USAGE
-  const { limits } = session.spec
+  const { limits } = session.spec.supervision
   const own = chargedUsage({ ...session.spending, children: chargeOf(session, sessions) })
   const rest = (limit: number | null, used: number): number => (limit === null ? 0 : Math.max(0, limit - used))
   return {
@@ -111,7 +111,7 @@ function hasReservedBudget(session: Session): boolean {
 }
 
 function remainingUsage(owner: Session, descendants: readonly Session[]): UsageLimits {
-  const { limits } = owner.spec
+  const { limits } = owner.spec.supervision
   const charged = chargedUsage({ ...owner.spending, children: chargeOf(owner, [owner, ...descendants]) })
   const left = (limit: number | null, used: number): number | null =>
     limit === null ? null : Math.max(0, limit - used)
@@ -129,13 +129,13 @@ function minOfAll(amounts: readonly (number | null)[]): number | null {
 }
 
 /** Time in which the session waits for a person does not count. */
-function usedTime({ phase, clockSince }: Session, now: Instant): Duration {
-  const until = phase.name === 'blocked' || phase.name === 'ended' ? phaseStart(phase) : now
-  return Math.max(0, until - clockSince)
+function usedTime(session: Session, now: Instant): Duration {
+  return Math.max(0, stoppedAt(session, now) - session.clockSince)
 }
 
-function phaseStart(phase: Extract<Session['phase'], { name: 'blocked' | 'ended' }>): Instant {
-  return phase.name === 'blocked' ? phase.since : phase.at
+function stoppedAt(session: Session, now: Instant): Instant {
+  if (needsPerson(session)) return session.phase.since
+  return session.phase.name === 'ended' ? session.phase.at : now
 }
 
 /** Returns the name of the first exhausted limit, or null if something is left of each. */
@@ -155,12 +155,12 @@ export function findExhaustedLimit({
 }
 
 /** Returns the reason why a session may not reset the limits of its descendant, or null if it may. */
-export function reasonNotToReset(target: Spec, left: RemainingLimits): string | null {
+export function reasonNotToReset({ supervision }: Spec, left: RemainingLimits): string | null {
   const pairs: readonly (readonly [string, number | null | undefined, number | null | undefined])[] = [
-    ['time', target.maxTime, left.maxTime],
-    ['budget', target.limits.usd, left.limits.usd],
-    ['tokens', target.limits.tokens, left.limits.tokens],
-    ['turns', target.limits.turns, left.limits.turns],
+    ['time', supervision.maxTime, left.maxTime],
+    ['budget', supervision.limits.usd, left.limits.usd],
+    ['tokens', supervision.limits.tokens, left.limits.tokens],
+    ['turns', supervision.limits.turns, left.limits.turns],
   ]
   const over = pairs.find(([, own, most]) => most !== null && most !== undefined && (own ?? Infinity) > most)
   return over === undefined ? null : `its ${over[0]} would start again from zero, and is more than the rest`

@@ -1,5 +1,19 @@
+import {
+  amount,
+  boolean,
+  decodeRecord,
+  InvalidData,
+  listOf,
+  nullable,
+  numberBetween,
+  object,
+  oneOf,
+  type Parser,
+  stringThat,
+  withDefault,
+} from '../../lib/codec.ts'
 import { type Duration, LONGEST_DURATION } from '../../lib/time.ts'
-import type { Autonomy } from '../session/session.ts'
+import type { Autonomy } from '../session/session-state.ts'
 import type { WaitLimits, VerifyOptions } from '../session/supervision.ts'
 import type { UsageLimits, Usage } from '../session/usage.ts'
 import type { Task } from '../session/task.ts'
@@ -51,145 +65,75 @@ const WORD = /^\w[\w.:/@[\]-]{0,199}$/
 const AGENT = /^[a-z][a-z0-9-]{0,30}$/
 
 /**
- * Returns the record, or null unless each part is something that we could have written: another machine, or anybody,
- * may have written it. Drops unknown fields.
+ * Reads a record. Throws `InvalidData` unless each part is something that we could have written: another machine, or
+ * anybody, may have written it. Drops unknown fields.
  */
+export function decodeCheckpointRecord(text: string): CheckpointRecord {
+  if (text.length > LONGEST_RECORD) throw new InvalidData('it is too long')
+  return decodeRecord({ version: 1, parse: parseRecord }, text)
+}
+
+/** Like `decodeCheckpointRecord`, but returns null for an invalid record. */
 export function parseCheckpointRecord(text: string): CheckpointRecord | null {
-  if (text.length > LONGEST_RECORD) return null
   try {
-    return parseRecord(parseObject(JSON.parse(text)))
-  } catch {
-    return null
+    return decodeCheckpointRecord(text)
+  } catch (cause) {
+    if (cause instanceof InvalidData) return null
+    throw cause
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
+const line = stringThat(text => text.length <= LONGEST_LINE)
+const longText = stringThat(text => text.length <= LONGEST_TEXT)
+const word = stringThat(text => WORD.test(text))
+/** A time that is computed from the duration must be a valid date. */
+const duration = numberBetween(0, LONGEST_DURATION)
 
-function parseRecord(fields: Fields): CheckpointRecord {
-  const session = parseObject(fields['session'])
-  return {
-    version: 1,
-    session: {
-      id: parseLine(session['id'] ?? ''),
-      name: parseLine(session['name']),
-      task: parseString(session['task'], isTaskName),
-      agent: parseString(session['agent'], word => AGENT.test(word)),
-      title: parseText(session['title'] ?? ''),
-      cwd: parseLine(session['cwd'] ?? ''),
-      argv: parseList(session['argv'], parseText),
-      autonomy: parseOneOf(session['autonomy'], ['full', 'edits', 'ask']),
-      model: parseNullable(session['model'], parseWord),
-      effort: parseNullable(session['effort'], parseWord),
-      limits: parseNullable(session['limits'], parseLimits),
-      maxTime: parseNullable(session['maxTime'], value => parseLimit(parseDurationValue(value))),
-      maxOutput: parseNullable(session['maxOutput'], parseLimit),
-      memory: parseNullable(session['memory'], parseLimit),
-      patience: parseNullable(session['patience'], parseWaitLimits),
-      verify: parseNullable(session['verify'], parseVerify),
-    },
-    thread: parseNullable(fields['thread'], parseLine),
-    goal: parseList(fields['goal'], parseText),
-    tasks: parseList(fields['tasks'], parseTask),
-    lastWord: parseNullable(fields['lastWord'], parseText),
-    state: parseLine(fields['state']),
-    reason: parseNullable(fields['reason'], parseText),
-    spent: parseNullable(fields['spent'], parseUsage),
-    spentInThread: parseNullable(fields['spentInThread'], parseUsage),
-  }
-}
-
-function parseObject(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not an object')
-  return value as Fields
-}
-
-function parseString(value: unknown, fits: (text: string) => boolean): string {
-  if (typeof value !== 'string' || !fits(value)) throw new Error('not what belongs here')
-  return value
-}
-
-const parseLine = (value: unknown): string => parseString(value, text => text.length <= LONGEST_LINE)
-const parseText = (value: unknown): string => parseString(value, text => text.length <= LONGEST_TEXT)
-const parseWord = (value: unknown): string => parseString(value, text => WORD.test(text))
-
-function parseOneOf<T extends string>(value: unknown, known: readonly T[]): T {
-  const found = known.find(text => text === value)
-  if (found === undefined) throw new Error('not one of those known')
-  return found
-}
-
-function parseList<T>(value: unknown, read: (entry: unknown) => T): T[] {
-  if (!Array.isArray(value) || value.length > MAX_ENTRIES) throw new Error('not a list')
-  return value.map(entry => read(entry))
-}
+/** Zero would count as no limit in a comparison with another one. */
+const limit: Parser<number> = numberBetween(Number.MIN_VALUE, Number.MAX_SAFE_INTEGER)
 
 /** Older versions left the field out. */
-function parseNullable<T>(value: unknown, read: (value: unknown) => T): T | null {
-  return value === null || value === undefined ? null : read(value)
+function orNull<T>(parse: Parser<T>): Parser<T | null> {
+  return withDefault(nullable(parse), null)
 }
 
-function parseAmount(value: unknown): number {
-  if (typeof value !== 'number' || !(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) throw new Error('not an amount')
-  return value
-}
+const parseUsage: Parser<Usage> = object({
+  input: amount,
+  cached: amount,
+  output: amount,
+  usd: orNull(amount),
+  turns: amount,
+})
 
-/** Parses a limit. Zero would count as no limit in a comparison with another one. */
-function parseLimit(value: unknown): number {
-  const number = parseAmount(value)
-  if (number === 0) throw new Error('not a limit')
-  return number
-}
-
-/** A time that is computed from the duration must be a valid date. */
-function parseDurationValue(value: unknown): Duration {
-  const length = parseAmount(value)
-  if (length > LONGEST_DURATION) throw new Error('not a duration')
-  return length
-}
-
-function parseBoolean(value: unknown): boolean {
-  if (typeof value !== 'boolean') throw new Error('not true or false')
-  return value
-}
-
-function parseTask(value: unknown): CheckpointRecord['tasks'][number] {
-  const fields = parseObject(value)
-  return {
-    id: parseLine(fields['id']),
-    title: parseText(fields['title']),
-    state: parseOneOf(fields['state'], ['open', 'doing', 'done']),
-  }
-}
-
-function parseLimits(value: unknown): UsageLimits {
-  const fields = parseObject(value)
-  const [usd, tokens, turns] = ['usd', 'tokens', 'turns'].map(key => parseNullable(fields[key], parseLimit))
-  return { usd: usd ?? null, tokens: tokens ?? null, turns: turns ?? null }
-}
-
-function parseWaitLimits(value: unknown): WaitLimits {
-  const fields = parseObject(value)
-  const [silence, limit, absence] = ['silence', 'limit', 'absence'].map(key =>
-    parseNullable(fields[key], parseDurationValue),
-  )
-  return { silence: silence ?? null, limit: limit ?? null, absence: absence ?? null }
-}
-
-function parseVerify(value: unknown): VerifyOptions {
-  const fields = parseObject(value)
-  return { git: parseBoolean(fields['git']), check: parseNullable(fields['check'], parseText) }
-}
-
-function parseUsage(value: unknown): Usage {
-  const fields = parseObject(value)
-  return {
-    input: parseAmount(fields['input']),
-    cached: parseAmount(fields['cached']),
-    output: parseAmount(fields['output']),
-    usd: parseNullable(fields['usd'], parseAmount),
-    turns: parseAmount(fields['turns']),
-  }
-}
+const parseRecord: Parser<CheckpointRecord> = object({
+  version: withDefault(oneOf(1), 1),
+  session: object({
+    id: withDefault(line, ''),
+    name: line,
+    task: stringThat(isTaskName),
+    agent: stringThat(text => AGENT.test(text)),
+    title: withDefault(longText, ''),
+    cwd: withDefault(line, ''),
+    argv: listOf(longText, MAX_ENTRIES),
+    autonomy: oneOf('full', 'edits', 'ask'),
+    model: orNull(word),
+    effort: orNull(word),
+    limits: orNull(object({ usd: orNull(limit), tokens: orNull(limit), turns: orNull(limit) })),
+    maxTime: orNull(numberBetween(Number.MIN_VALUE, LONGEST_DURATION)),
+    maxOutput: orNull(limit),
+    memory: orNull(limit),
+    patience: orNull(object({ silence: orNull(duration), limit: orNull(duration), absence: orNull(duration) })),
+    verify: orNull(object({ git: boolean, check: orNull(longText) })),
+  }),
+  thread: orNull(line),
+  goal: listOf(longText, MAX_ENTRIES),
+  tasks: listOf(object({ id: line, title: longText, state: oneOf('open', 'doing', 'done') }), MAX_ENTRIES),
+  lastWord: orNull(longText),
+  state: line,
+  reason: orNull(longText),
+  spent: orNull(parseUsage),
+  spentInThread: orNull(parseUsage),
+})
 
 /** Returns the full messages if the record's texts are truncations of them; else the record's texts. */
 export function completeMessages({ goal }: CheckpointRecord, whole: readonly string[] | null): readonly string[] {

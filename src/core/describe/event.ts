@@ -2,7 +2,7 @@ import { formatDuration, formatIso } from '../../lib/time.ts'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import type { Event } from '../session/events.ts'
 import { describeExit } from '../policy/exit-policy.ts'
-import type { StopStep } from '../session/session.ts'
+import type { StopStep } from '../session/session-state.ts'
 import { describeUsage } from '../session/usage.ts'
 import type { Task } from '../session/task.ts'
 
@@ -66,7 +66,7 @@ export function describeEvent(event: Event): string {
   }
 }
 
-const STOP_STEPS: { readonly [S in StopStep]: string } = {
+const STOP_STEPS: { readonly [S in StopStep | 'prove']: string } = {
   interrupt: 'oneshot interrupts it',
   terminate: 'oneshot terminates it',
   kill: 'oneshot kills it',

@@ -1,5 +1,5 @@
-import { addNotes } from './update.ts'
-import type { Loop } from './loop.ts'
+import { addNotes } from './task-changes.ts'
+import type { Loop } from './loop-state.ts'
 import type { CheckRun, LoopSignalOf } from './signals.ts'
 
 /** Matches lines that count files or groups of tests. */
@@ -37,7 +37,7 @@ export function isCheckDue({ stage, spec, firstCheck, tasks }: Loop): boolean {
   )
 }
 
-export function onCheckTried(loop: Loop, { check, trouble }: LoopSignalOf<'check.tried'>): Loop {
+export function onBaselineChecked(loop: Loop, { check, trouble }: LoopSignalOf<'baseline.checked'>): Loop {
   if (!isCheckDue(loop)) return loop
   const how = check?.how ?? trouble ?? ''
   const isOk = check?.ok ?? true

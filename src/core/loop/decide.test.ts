@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { testSize } from '../../../testkit/system/test-size.ts'
 import { makeLoopSpec } from '../../../testkit/core/loop-fixtures.ts'
 import { type EffectFate, runLoop, SimulatedLoop, type WorkerBehavior } from '../../../testkit/core/simulated-loop.ts'
-import { newTask, newIteration } from './update.ts'
+import { newTask, newIteration } from './task-changes.ts'
 import { loopOutcome } from './outcome.ts'
 import { decideLoop } from './decide.ts'
 import { evidenceOf } from './work-evidence.ts'
 import type { ListItem } from './list/task-list.ts'
-import { describeFewerTests, onCheckTried, updateBaseline } from './baseline-check.ts'
-import { createLoop, type Loop, taskProof } from './loop.ts'
+import { describeFewerTests, onBaselineChecked, updateBaseline } from './baseline-check.ts'
+import { createLoop, type Loop, taskProof } from './loop-state.ts'
 import type { CheckRun } from './signals.ts'
 import type { LoopSpec } from './spec.ts'
 
@@ -32,7 +32,7 @@ function play(
   count = 1,
 ): { loop: Loop; world: SimulatedLoop } {
   const temper = (iteration: number): WorkerBehavior => tempers[iteration - 1] ?? 'good'
-  const world = new SimulatedLoop({ spec: { ...SPEC, ...spec }, items: items(count), temper, clashes: () => false })
+  const world = new SimulatedLoop({ spec: { ...SPEC, ...spec }, items: items(count), temper, hasConflict: () => false })
   const { loop } = runLoop(
     world,
     () => 0,
@@ -41,7 +41,7 @@ function play(
   return { loop, world }
 }
 
-const stateNames = (loop: Loop): string[] => loop.tasks.map(({ stand: state }) => state.name)
+const stateNames = (loop: Loop): string[] => loop.tasks.map(({ state }) => state.name)
 
 describe('tasks', () => {
   test('a task that passes its check is done, and the loop ticks its box', () => {
@@ -63,7 +63,7 @@ describe('tasks', () => {
     const proofs = [{ proof: 'checked' }, { proof: 'changed' }, {}] as const
     const tasks = loop.tasks.map((task, n) => ({
       ...task,
-      stand: { name: 'done', at: 0, how: '', ...proofs[n] } as const,
+      state: { name: 'done', at: 0, how: '', ...proofs[n] } as const,
     }))
     expect(loopOutcome({ ...loop, tasks }).reason).toBe(
       '3 of 3 tasks done (1 proven; 1 only changed files; 1 ticked in the list)',
@@ -74,8 +74,8 @@ describe('tasks', () => {
     const { loop, world } = play({}, ['liar', 'liar', 'liar'], 2)
     expect(stateNames(loop)).toEqual(['blocked', 'done'])
     expect([...world.ticked]).toEqual(['k2'])
-    expect(loop.tasks[0]?.stand).toMatchObject({
-      flaw: {
+    expect(loop.tasks[0]?.state).toMatchObject({
+      failure: {
         kind: 'idle',
         reason: expect.stringMatching(
           /without changing any file; the agent had ticked its box, and the loop opened it again/,
@@ -90,7 +90,7 @@ describe('tasks', () => {
   test('a task that breaks the check gets another try, and may succeed', () => {
     const { loop } = play({}, ['breaker', 'idle', 'good'])
     expect(stateNames(loop)).toEqual(['done'])
-    expect(loop.tasks[0]?.tries.map(({ flaw }) => flaw?.kind)).toEqual(['broken', 'broken', undefined])
+    expect(loop.tasks[0]?.tries.map(({ failure }) => failure?.kind)).toEqual(['broken', 'broken', undefined])
   })
 
   test('the report of another task’s agent does not make a task done', () => {
@@ -104,7 +104,7 @@ describe('tasks', () => {
       spec: SPEC,
       items: items(2),
       temper: iteration => (iteration === 1 ? 'greedy' : 'quitter'),
-      clashes: () => false,
+      hasConflict: () => false,
     })
     const { loop } = runLoop(
       world,
@@ -120,7 +120,7 @@ describe('undone finished work', () => {
   test('an undone task opens again, and the agent that undid it has done nothing', () => {
     const { loop, world } = play({}, ['good', 'wrecker', 'good', 'good'], 2)
     expect(stateNames(loop)).toEqual(['done', 'done'])
-    expect(loop.tasks.map(({ tries }) => tries.map(({ flaw }) => flaw?.kind))).toEqual([
+    expect(loop.tasks.map(({ tries }) => tries.map(({ failure }) => failure?.kind))).toEqual([
       ['lost', undefined],
       ['lost', undefined],
     ])
@@ -142,15 +142,15 @@ describe('undone finished work', () => {
       2,
     )
     expect(stateNames(loop)).toContain('blocked')
-    const blocked = loop.tasks.find(({ stand: state }) => state.name === 'blocked')
-    expect(blocked?.stand).toMatchObject({ flaw: { reason: expect.stringContaining('(undone 3 times)') } })
-    for (const { item, stand: state } of loop.tasks) expect(world.ticked.has(item.key)).toBe(state.name === 'done')
+    const blocked = loop.tasks.find(({ state }) => state.name === 'blocked')
+    expect(blocked?.state).toMatchObject({ failure: { reason: expect.stringContaining('(undone 3 times)') } })
+    for (const { item, state } of loop.tasks) expect(world.ticked.has(item.key)).toBe(state.name === 'done')
   })
 })
 
 test('a box with a pending untick stays ticked when its task is done', () => {
   const temper = (iteration: number): WorkerBehavior => (iteration === 1 ? 'liar' : 'good')
-  const world = new SimulatedLoop({ spec: SPEC, items: items(1), temper, clashes: () => false })
+  const world = new SimulatedLoop({ spec: SPEC, items: items(1), temper, hasConflict: () => false })
   runLoop(
     world,
     () => 0.5,
@@ -161,7 +161,7 @@ test('a box with a pending untick stays ticked when its task is done', () => {
 
 test('a retried task does not count the work of others as its own', () => {
   const temper = (iteration: number): WorkerBehavior => (iteration === 4 ? 'good' : 'idle')
-  const world = new SimulatedLoop({ spec: SPEC, items: items(2), temper, clashes: () => false })
+  const world = new SimulatedLoop({ spec: SPEC, items: items(2), temper, hasConflict: () => false })
   const { loop } = runLoop(
     world,
     () => 0,
@@ -191,7 +191,7 @@ describe('loops', () => {
       spec: { ...SPEC, parallel: 4 },
       items: items(4, n => (n === 1 ? [] : [`k${n - 1}`])),
       temper: () => 'good',
-      clashes: () => false,
+      hasConflict: () => false,
     })
     const { loop } = runLoop(
       world,
@@ -207,14 +207,14 @@ describe('loops', () => {
       spec: { ...SPEC, parallel: 4 },
       items: items(8),
       temper: iteration => (iteration === 1 ? 'limited' : 'good'),
-      clashes: () => false,
+      hasConflict: () => false,
     })
     const { loop } = runLoop(
       world,
       () => 0,
       () => 'heard',
     )
-    expect(loop.width).toBe(2)
+    expect(loop.concurrency).toBe(2)
     expect(loop.stage).toMatchObject({ ending: { kind: 'done' } })
   })
 })
@@ -255,7 +255,7 @@ test('a loop ends with a true outcome, however agents behave and whenever its pr
           spec: { ...SPEC, parallel },
           items: items(count),
           temper,
-          clashes: number => clashing.includes(number),
+          hasConflict: number => clashing.includes(number),
         })
         const isKilledForEver = fates.every(fate => fate !== 'heard')
         const { loop, steps } = runLoop(
@@ -267,11 +267,11 @@ test('a loop ends with a true outcome, however agents behave and whenever its pr
         expect(steps).toBeLessThan(20_000)
         expect(loop.stage.name).toBe('ended')
         expect(loop.tasks.map(({ item }) => item.key).sort()).toEqual(items(count).map(({ key }) => key))
-        for (const { item, stand: state, tries } of loop.tasks) {
+        for (const { item, state, tries } of loop.tasks) {
           expect(['done', 'blocked']).toContain(state.name)
           const isShown = parallel === null ? world.workOn('here').has(item.key) : world.merged.includes(item.key)
           if (state.name === 'done') expect(isShown, `${item.key} is done`).toBe(true)
-          if (state.name === 'blocked') expect(state.flaw.reason).not.toBe('')
+          if (state.name === 'blocked') expect(state.failure.reason).not.toBe('')
           expect(world.ticked.has(item.key), `the box of ${item.key}`).toBe(state.name === 'done')
           expect(tries.length).toBeLessThanOrEqual((2 * SPEC.retries + 6) * (resumes + 1))
         }
@@ -286,7 +286,12 @@ test('a loop ends with a true outcome, however agents behave and whenever its pr
 test('the evidence names a check that runs fewer tests than before the first task, once', () => {
   const checked = (tail: string): CheckRun => ({ ok: true, how: 'exit code 0', tail })
   const loop = { ...createLoop(SPEC, 0), stage: { name: 'working' } } as const
-  const first = onCheckTried(loop, { type: 'check.tried', at: 0, check: checked('12 passed in 1s'), trouble: null })
+  const first = onBaselineChecked(loop, {
+    type: 'baseline.checked',
+    at: 0,
+    check: checked('12 passed in 1s'),
+    trouble: null,
+  })
   expect(describeFewerTests(first, checked('14 passed in 1s'))).toEqual([])
   expect(describeFewerTests(first, checked('3 passed in 1s'))).toEqual(['only 3 of 12 tests still run'])
   expect(describeFewerTests(updateBaseline(first, checked('3 passed in 1s')), checked('3 passed in 1s'))).toEqual([])
@@ -296,13 +301,13 @@ test('the evidence names a check that runs fewer tests than before the first tas
 test('the loop reports a weaker check even if its agent failed in another way as well', () => {
   const item = { ...items(1)[0], isDone: false } as ListItem
   const working = { ...createLoop({ ...SPEC, retries: 1 }, 0), stage: { name: 'working' } as const }
-  const flaw = { kind: 'failed', reason: 'exit code 1', detail: '' } as const
+  const failure = { kind: 'failed', reason: 'exit code 1', detail: '' } as const
   const since = { head: null, tree: 't' }
   const task = {
     ...newTask(item, 1),
     place: { cwd: '/', branch: null, since },
     tries: [newIteration(1, 'task', 0)],
-    stand: { name: 'judging', role: 'task', said: '', flaw } as const,
+    state: { name: 'verifying', role: 'task', finalOutput: '', failure } as const,
   }
   const evidence = evidenceOf({ commits: [], commitCount: 0, now: since }, [])
   const seen = {
@@ -316,7 +321,7 @@ test('the loop reports a weaker check even if its agent failed in another way as
   }
   const weakened = { refused: ['check.sh: was changed'], allowed: [] }
   const loop = { ...working, tasks: [task], iterations: 1 }
-  const judged = decideLoop(loop, { type: 'task.judged', at: 1, ...seen, weakened })
-  expect(judged.tasks[0]?.stand).toMatchObject({ name: 'blocked', flaw: { kind: 'weakened' } })
+  const judged = decideLoop(loop, { type: 'task.verified', at: 1, ...seen, weakened })
+  expect(judged.tasks[0]?.state).toMatchObject({ name: 'blocked', failure: { kind: 'weakened' } })
   expect(judged.halt).toContain('task 1 left a weaker check behind')
 })

@@ -1,11 +1,11 @@
 import type { Instant } from '../../lib/time.ts'
-import { syncList } from './list/sync.ts'
-import { newIteration, addNotes, withStop, updateTask } from './update.ts'
+import { syncList } from './list/sync-tasks.ts'
+import { newIteration, addNotes, withStop, updateTask } from './task-changes.ts'
 import { chooseNextTask } from './schedule.ts'
 import { loopOutcome } from './outcome.ts'
-import { onCheckTried } from './baseline-check.ts'
+import { onBaselineChecked } from './baseline-check.ts'
 import { onVerified } from './reactions/verified.ts'
-import { type LoopOutcome, isInProgress, type Loop, type LoopTask } from './loop.ts'
+import { type LoopOutcome, isInProgress, type Loop, type LoopTask } from './loop-state.ts'
 import { onWorkRestored, reopenTasks, workSpan } from './lost-work.ts'
 import { onConflict, onWorktreeRemoved, onMerged } from './reactions/merge.ts'
 import { onPlanRead, onPlanMissing } from './reactions/plan.ts'
@@ -16,27 +16,27 @@ import { increaseConcurrency } from './schedule.ts'
 type LoopReactions = { readonly [T in LoopSignalType]: (loop: Loop, signal: LoopSignalOf<T>) => Loop }
 
 const REACTIONS: LoopReactions = {
-  'loop.begun': onBegun,
+  'loop.loaded': onLoaded,
   'loop.unplanned': onPlanMissing,
   'loop.impossible': (loop, { at, reason }) => endLoop(loop, at, { kind: 'unfinished', reason }),
   'user.resume': onResume,
   'clock.due': loop => loop,
-  'place.ready': onCheckoutReady,
-  'deed.failed': onEffectFailed,
-  'worker.begun': onWorkerStarted,
+  'checkout.ready': onCheckoutReady,
+  'effect.failed': onEffectFailed,
+  'worker.started': onWorkerStarted,
   'worker.rests': onWorkerResting,
   'worker.ended': onWorkerExit,
-  'task.judged': onVerified,
+  'task.verified': onVerified,
   'task.merged': onMerged,
-  'task.clashed': onConflict,
-  'task.cleared': onWorktreeRemoved,
+  'task.conflicted': onConflict,
+  'worktree.removed': onWorktreeRemoved,
   'loop.audited': onAudited,
-  'task.regained': onWorkRestored,
-  'check.tried': onCheckTried,
-  'plan.seen': onPlanRead,
+  'work.restored': onWorkRestored,
+  'baseline.checked': onBaselineChecked,
+  'plan.read': onPlanRead,
   'list.marked': onMarked,
   'loop.landed': (loop, { at }) => endLoop({ ...loop, landedAt: at }, at, loopOutcome(loop)),
-  'loop.unlanded': (loop, { at, reason }) =>
+  'landing.failed': (loop, { at, reason }) =>
     endLoop(loop, at, { kind: 'unfinished', reason: `${loopOutcome(loop).reason}, but not landed: ${reason}` }),
 }
 
@@ -51,19 +51,19 @@ export function decideLoop(loop: Loop, signal: LoopSignal): Loop {
 const ACCEPTED_AFTER_END: ReadonlySet<LoopSignalType> = new Set([
   'user.resume',
   'list.marked',
-  'task.cleared',
-  'loop.begun',
+  'worktree.removed',
+  'loop.loaded',
   'loop.impossible',
 ])
 
 /** Somebody may have edited the list by hand while no program ran. An ended loop only updates its state. */
-function onBegun(loop: Loop, { at, list, ground }: LoopSignalOf<'loop.begun'>): Loop {
-  const { branch, tip, marking, notes, losses } = ground
+function onLoaded(loop: Loop, { at, list, base }: LoopSignalOf<'loop.loaded'>): Loop {
+  const { branch, tip, tickAt, notes, losses } = base
   const only = loop.only ?? list.items.find(({ label }) => label === loop.spec.only)?.key ?? null
-  const { yours = ground.yours } = loop
-  const { home = loop.home } = ground
-  const seen = { ...(yours !== undefined && { yours }), ...(home !== undefined && { home }) }
-  const known = { ...loop, branch, tip: loop.tip ?? tip, marking, only, ...seen }
+  const { userChanges = base.userChanges } = loop
+  const { userBranch = loop.userBranch } = base
+  const seen = { ...(userChanges !== undefined && { userChanges }), ...(userBranch !== undefined && { userBranch }) }
+  const known = { ...loop, branch, tip: loop.tip ?? tip, tickAt, only, ...seen }
   const adopted = reopenTasks(addNotes(syncList(known, list, at), notes), losses, { at, by: null })
   return loop.stage.name === 'beginning' ? { ...adopted, stage: { name: 'working' } } : adopted
 }
@@ -78,8 +78,10 @@ function onAudited(loop: Loop, { at, losses, notes }: LoopSignalOf<'loop.audited
 
 /** Reports a failed mark, and does not retry it for ever. */
 function onMarked(loop: Loop, { marks, trouble }: LoopSignalOf<'list.marked'>): Loop {
-  const toMark = loop.toMark.filter(mark => !marks.some(one => one.key === mark.key && one.isDone === mark.isDone))
-  return addNotes({ ...loop, toMark }, trouble === null ? [] : [trouble])
+  const marksToWrite = loop.marksToWrite.filter(
+    mark => !marks.some(one => one.key === mark.key && one.isDone === mark.isDone),
+  )
+  return addNotes({ ...loop, marksToWrite }, trouble === null ? [] : [trouble])
 }
 
 /** Starts all tasks that can start, and ends the loop if none can. */
@@ -105,8 +107,8 @@ function startTask(loop: Loop, { item }: LoopTask, at: Instant): Loop {
   const iteration = loop.iterations + 1
   const begun = updateTask(known, item.key, task => ({
     ...task,
-    stand: { name: 'opening', role: 'task' },
-    place: continuesEarlierWork(loop, task) ? task.place : null,
+    state: { name: 'opening', role: 'task' },
+    checkout: continuesEarlierWork(loop, task) ? task.checkout : null,
     tries: [...task.tries, newIteration(iteration, 'task', at)],
   }))
   return { ...begun, iterations: iteration, lastStartAt: at }
@@ -118,7 +120,7 @@ function startTask(loop: Loop, { item }: LoopTask, at: Instant): Loop {
  */
 function continuesEarlierWork(loop: Loop, { tries }: LoopTask): boolean {
   const last = tries.at(-1)
-  return loop.branch !== null || last?.iteration === loop.iterations || last?.flaw?.kind === 'weakened'
+  return loop.branch !== null || last?.iteration === loop.iterations || last?.failure?.kind === 'weakened'
 }
 
 function endLoop(loop: Loop, at: Instant, ending: LoopOutcome): Loop {
@@ -126,14 +128,14 @@ function endLoop(loop: Loop, at: Instant, ending: LoopOutcome): Loop {
 }
 
 /** A resume forgives failures: the loop retries blocked tasks, and merges conflicts that somebody has resolved. */
-function onResume(loop: Loop, { at, wokenAt, stoppedAt }: LoopSignalOf<'user.resume'>): Loop {
+function onResume(loop: Loop, { at, resumedAt, stoppedAt }: LoopSignalOf<'user.resume'>): Loop {
   const { audit: _, ...known } = loop
   const woken = {
     ...known,
-    wokenAt,
+    resumedAt,
     halt: null,
     lastStartAt: null,
-    widthSince: at,
+    concurrencySince: at,
     tasks: loop.tasks
       .map(task => (isInProgress(task) ? withStop(task, { from: stoppedAt, to: at }) : task))
       .map(task => forgiveTask(task.addedBy === undefined ? task : { ...task, isAccepted: true }, loop, at)),
@@ -141,21 +143,21 @@ function onResume(loop: Loop, { at, wokenAt, stoppedAt }: LoopSignalOf<'user.res
   if (loop.stage.name !== 'ended') return woken
   const isUnplanned = loop.tasks.length === 0 && loop.spec.plan !== 'none'
   const stage = isUnplanned ? ({ name: 'beginning' } as const) : ({ name: 'working' } as const)
-  return { ...woken, stage, waived: loop.iterations, plan: isUnplanned ? [] : loop.plan }
+  return { ...woken, stage, forgivenIterations: loop.iterations, plan: isUnplanned ? [] : loop.plan }
 }
 
 function forgiveTask(task: LoopTask, { branch }: Loop, at: Instant): LoopTask {
-  if (task.stand.name !== 'blocked') return task
+  if (task.state.name !== 'blocked') return task
   const role = task.resolution === null ? 'task' : 'resolve'
-  const isClash = task.stand.flaw.kind === 'clash'
+  const isConflict = task.state.failure.kind === 'conflict'
   // Otherwise the weaker check would become the baseline.
-  const isWeakened = task.stand.flaw.kind === 'weakened'
-  const stand = isClash ? ({ name: 'merging', role, isByHand: true } as const) : ({ name: 'open' } as const)
+  const isWeakened = task.state.failure.kind === 'weakened'
+  const state = isConflict ? ({ name: 'merging', role, isByHand: true } as const) : ({ name: 'open' } as const)
   return {
-    ...(isClash ? withStop(task, { from: task.stand.at, to: at }) : task),
-    stand,
-    pardoned: task.tries.length,
+    ...(isConflict ? withStop(task, { from: task.state.at, to: at }) : task),
+    state,
+    forgivenTries: task.tries.length,
     reopened: 0,
-    place: branch === null && !isWeakened ? null : task.place,
+    checkout: branch === null && !isWeakened ? null : task.checkout,
   }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { makeLoopSpec } from '../../../testkit/core/loop-fixtures.ts'
-import { newTask, newIteration } from './update.ts'
+import { newTask, newIteration } from './task-changes.ts'
 import { decideLoop } from './decide.ts'
 import { evidenceOf } from './work-evidence.ts'
-import { createLoop, type Loop } from './loop.ts'
+import { createLoop, type Loop } from './loop-state.ts'
 
 const since = { head: null, tree: 't' }
 const evidence = evidenceOf({ commits: [], commitCount: 0, now: since }, [])
@@ -16,7 +16,7 @@ function judging(branch: string | null, retries = 1): Loop {
     ...newTask(item, 1),
     place: { cwd: '/', branch, since },
     tries: [newIteration(1, 'task', 0)],
-    stand: { name: 'judging', role: 'task', said: '', flaw: null } as const,
+    state: { name: 'verifying', role: 'task', finalOutput: '', failure: null } as const,
   }
   const loop = {
     ...createLoop(makeLoopSpec({ retries }), 0),
@@ -32,7 +32,7 @@ describe('the loop starts no other task in the user’s checkout', () => {
     ['a rebase', [], 'a rebase is unfinished'],
     ['a merge', ['a.txt'], 'conflicts are left in a.txt'],
   ])('after a blocked task has left %s behind', (underWay, unresolved, why) => {
-    const signal = { type: 'task.judged', at: 1, ...seen, underWay, unresolved } as const
+    const signal = { type: 'task.verified', at: 1, ...seen, underWay, unresolved } as const
     const { halt } = decideLoop(judging(null), signal)
     expect(halt).toMatch(new RegExp(`^task 1 left git in the middle of something \\(${why}.*git status shows`))
     expect(decideLoop(judging(null, 2), signal).halt, 'the next agent gets the reason first').toBeNull()
@@ -40,7 +40,7 @@ describe('the loop starts no other task in the user’s checkout', () => {
   })
 
   test('when git cannot read that checkout', () => {
-    const signal = { type: 'deed.failed', at: 1, task: 'k1', iteration: 1, reason: 'it is bare' } as const
+    const signal = { type: 'effect.failed', at: 1, task: 'k1', iteration: 1, reason: 'it is bare' } as const
     expect(decideLoop(judging(null), signal).halt).toBe('it is bare, since the agent of task 1 worked here')
     expect(decideLoop(judging(null, 2), signal).halt).toBeNull()
     expect(decideLoop(judging('oneshot/x'), signal).halt).toBeNull()
@@ -49,11 +49,11 @@ describe('the loop starts no other task in the user’s checkout', () => {
 
 test('committed conflict markers halt no loop: they hinder no other task', () => {
   const judged = decideLoop(judging(null), {
-    type: 'task.judged',
+    type: 'task.verified',
     at: 1,
     ...seen,
     unresolved: ['a.txt'],
     underWay: null,
   })
-  expect(judged).toMatchObject({ halt: null, tasks: [{ stand: { name: 'blocked' } }, { stand: { name: 'opening' } }] })
+  expect(judged).toMatchObject({ halt: null, tasks: [{ state: { name: 'blocked' } }, { state: { name: 'opening' } }] })
 })

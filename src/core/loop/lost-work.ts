@@ -1,7 +1,7 @@
 import { displayPath } from '../../lib/text/raw-path.ts'
-import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from './update.ts'
+import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from './task-changes.ts'
 import type { FileChange, Snapshot, WorkEvidence } from './work-evidence.ts'
-import type { TaskFailure, Loop, LoopTask, PreviousCompletion } from './loop.ts'
+import type { TaskFailure, Loop, LoopTask, PreviousCompletion } from './loop-state.ts'
 import {
   canBeListed,
   MAX_LISTED_PATHS,
@@ -36,8 +36,8 @@ const MAX_REOPENINGS = 3
 
 /** Returns the span of a finished task; null without evidence. */
 export function workSpan(task: LoopTask): WorkSpan | null {
-  const place = task.tries.at(-1)?.role === 'resolve' ? task.resolution : task.place
-  if (task.stand.name !== 'done' || task.evidence === null || place === null) return null
+  const place = task.tries.at(-1)?.role === 'resolve' ? task.resolution : task.checkout
+  if (task.state.name !== 'done' || task.evidence === null || place === null) return null
   return spanOf(place.since, task.evidence)
 }
 
@@ -165,7 +165,7 @@ export function reopenTasks(
 
 function reopenTask(loop: Loop, { task: key, what, cure, kept }: LostWork, at: number, who: string | null): Loop {
   const task = key === null ? undefined : findTask(loop, key)
-  if (key === null || task?.stand.name !== 'done') return loop
+  if (key === null || task?.state.name !== 'done') return loop
   const reopened = (task.reopened ?? 0) + 1
   const isLast = reopened >= MAX_REOPENINGS
   const loss = `${what}; \`${cure}\` brings it back`
@@ -175,13 +175,13 @@ function reopenTask(loop: Loop, { task: key, what, cure, kept }: LostWork, at: n
     reason: isLast ? `${reason} (undone ${reopened} times)` : reason,
     detail: '',
   }
-  const stand = isLast ? ({ name: 'blocked', at, flaw: failure } as const) : ({ name: 'open' } as const)
+  const state = isLast ? ({ name: 'blocked', at, failure } as const) : ({ name: 'open' } as const)
   const changed = updateTask(loop, key, one => ({
-    ...updateLastIteration(one, { flaw: failure, verdict: failure.reason }),
-    stand,
-    place: null,
+    ...updateLastIteration(one, { failure, verdict: failure.reason }),
+    state,
+    checkout: null,
     reopened,
-    kept,
+    remainingWork: kept,
     ...previousCompletion(task),
   }))
   const note = `task ${task.item.label} was ${isLast ? 'blocked' : 'opened again'}: ${loss}`
@@ -189,17 +189,21 @@ function reopenTask(loop: Loop, { task: key, what, cure, kept }: LostWork, at: n
 }
 
 /** Returns the data that closes the task again if its work comes back. */
-function previousCompletion({ stand, place, resolution, evidence }: LoopTask): { undone?: PreviousCompletion } {
-  return stand.name === 'done' && evidence !== null ? { undone: { stand, place, resolution, evidence } } : {}
+function previousCompletion({ state, checkout, resolution, evidence }: LoopTask): {
+  previousCompletion?: PreviousCompletion
+} {
+  return state.name === 'done' && evidence !== null
+    ? { previousCompletion: { state, checkout, resolution, evidence } }
+    : {}
 }
 
 /** Closes a reopened task as before, because somebody has restored its lost work. */
 export function onWorkRestored(loop: Loop, { at, task: key }: { at: number; task: string }): Loop {
   const task = findTask(loop, key)
-  if (task?.stand.name !== 'opening' || task.undone === undefined) return loop
-  const { stand, place, resolution, evidence } = task.undone
+  if (task?.state.name !== 'opening' || task.previousCompletion === undefined) return loop
+  const { state, checkout, resolution, evidence } = task.previousCompletion
   const verdict = 'its work is back'
-  const { undone: _, ...rest } = updateLastIteration(task, { verdict, until: at })
-  const back = updateTask(loop, key, () => ({ ...rest, stand, place, resolution, evidence }))
+  const { previousCompletion: _, ...rest } = updateLastIteration(task, { verdict, until: at })
+  const back = updateTask(loop, key, () => ({ ...rest, state, checkout, resolution, evidence }))
   return requestMark(back, key, true, verdict)
 }

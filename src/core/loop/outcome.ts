@@ -6,12 +6,12 @@ import {
   MAX_ADDED,
   requestedTasks,
 } from './schedule.ts'
-import { type LoopOutcome, type Loop, type LoopTask, type TaskProof, taskProof } from './loop.ts'
+import { type LoopOutcome, type Loop, type LoopTask, type TaskProof, taskProof } from './loop-state.ts'
 
 /** Decides the outcome of a loop that can do nothing more. */
 export function loopOutcome(loop: Loop): LoopOutcome {
   const wanted = requestedTasks(loop)
-  const done = wanted.filter(({ stand }) => stand.name === 'done')
+  const done = wanted.filter(({ state }) => state.name === 'done')
   const count = `${done.length} of ${wanted.length} ${wanted.length === 1 ? 'task' : 'tasks'} done`
   if (wanted.length === 0) return { kind: 'unfinished', reason: emptyReason(loop) }
   if (done.length === wanted.length) return { kind: 'done', reason: `${count}${proofText(loop, done)}` }
@@ -42,12 +42,12 @@ function proofText({ spec, firstCheck }: Loop, done: readonly LoopTask[]): strin
 /** A loop of a single iteration is done if its iteration succeeded. */
 function isSingleIterationDone(loop: Loop, wanted: readonly LoopTask[]): boolean {
   const last = wanted.find(({ tries }) => tries.at(-1)?.iteration === loop.iterations)
-  return loop.spec.maxIterations === 1 && isIterationLimitReached(loop) && last?.stand.name === 'done'
+  return loop.spec.maxIterations === 1 && isIterationLimitReached(loop) && last?.state.name === 'done'
 }
 
 /** The loop works on tasks that agents added up to a limit; a person decides about the rest. */
 function addedReason(loop: Loop, wanted: readonly LoopTask[]): string | null {
-  const held = wanted.filter(task => task.stand.name === 'open' && awaitsAcceptance(task))
+  const held = wanted.filter(task => task.state.name === 'open' && awaitsAcceptance(task))
   if (held.length === 0 || !isAddedLimitReached(loop)) return null
   const most = loop.spec.maxAdded ?? MAX_ADDED
   const what = held.length === 1 ? '1 task that an agent added is' : `${held.length} tasks that agents added are`
@@ -55,10 +55,10 @@ function addedReason(loop: Loop, wanted: readonly LoopTask[]): string | null {
 }
 
 function waitingReason(loop: Loop, wanted: readonly LoopTask[]): string | null {
-  const waiting = wanted.find(task => task.stand.name === 'open' && !awaitsAcceptance(task) && !isReady(loop, task))
-  if (waiting === undefined || wanted.some(({ stand }) => stand.name === 'blocked')) return null
+  const waiting = wanted.find(task => task.state.name === 'open' && !awaitsAcceptance(task) && !isReady(loop, task))
+  if (waiting === undefined || wanted.some(({ state }) => state.name === 'blocked')) return null
   const { item } = waiting
-  const before = loop.tasks.filter(({ item: other, stand }) => item.after.includes(other.key) && stand.name !== 'done')
+  const before = loop.tasks.filter(({ item: other, state }) => item.after.includes(other.key) && state.name !== 'done')
   return `task ${item.label} waits for ${before.map(({ item: other }) => other.label).join(', ')}`
 }
 
@@ -75,11 +75,11 @@ function iterationLimitReason(loop: Loop): string | null {
 }
 
 function blockedReason(wanted: readonly LoopTask[]): string | null {
-  const blocked = wanted.filter(({ stand }) => stand.name === 'blocked')
+  const blocked = wanted.filter(({ state }) => state.name === 'blocked')
   if (blocked.length === 0) return null
   const [first] = blocked
-  const why = first?.stand.name === 'blocked' ? `: ${first.stand.flaw.reason}` : ''
-  const waiting = wanted.filter(({ stand }) => stand.name === 'open').length
+  const why = first?.state.name === 'blocked' ? `: ${first.state.failure.reason}` : ''
+  const waiting = wanted.filter(({ state }) => state.name === 'open').length
   const rest = waiting === 0 ? '' : `, ${waiting} not started`
   return blocked.length === 1
     ? `task ${first?.item.label} is blocked${why}${rest}`

@@ -1,10 +1,10 @@
 import type { Instant } from '../../lib/time.ts'
 import type { Usage } from '../session/usage.ts'
 import type { ProblemKind } from '../session/failure.ts'
-import type { TamperingReport } from '../tampering/detect.ts'
+import type { TamperingReport } from '../tampering/detect-tampering.ts'
 import type { WorkEvidence } from './work-evidence.ts'
 import type { TaskList, ItemMark } from './list/task-list.ts'
-import type { Loop, TaskCheckout } from './loop.ts'
+import type { Loop, TaskCheckout } from './loop-state.ts'
 import type { LostWork } from './lost-work.ts'
 
 /** The result of a check. */
@@ -20,7 +20,7 @@ export interface WorkerExit {
   readonly reason: string
   readonly trouble: ProblemKind | null
   /** The agent's last text. */
-  readonly said: string
+  readonly finalOutput: string
   readonly spent: Usage
 }
 
@@ -29,40 +29,45 @@ export interface LoopBase {
   /** The integration branch and its tip; null if the work happens in the user's checkout. */
   readonly branch: string | null
   readonly tip: string | null
-  readonly marking: Loop['marking']
+  readonly tickAt: Loop['tickAt']
   /** Notes for the user, one sentence each. */
   readonly notes: readonly string[]
   /** Finished work that is gone. */
   readonly losses?: readonly LostWork[]
-  readonly yours?: Loop['yours']
-  readonly home?: string
+  readonly userChanges?: Loop['userChanges']
+  readonly userBranch?: string
 }
 
 /**
  * A signal for a loop. `task` is a key, or null for planning; `iteration` distinguishes a late signal from a current
- * one. `loop.begun`: a program of the loop has started, for the first time or again.
+ * one. `loop.loaded`: a program of the loop has started, for the first time or again.
  */
 export type LoopSignal = { readonly at: Instant } & (
-  | { readonly type: 'loop.begun'; readonly list: TaskList; readonly ground: LoopBase }
+  | { readonly type: 'loop.loaded'; readonly list: TaskList; readonly base: LoopBase }
   /** There is no list yet, and the loop has to plan one. */
   | { readonly type: 'loop.unplanned' }
   | { readonly type: 'loop.impossible'; readonly reason: string }
   /** A person resumes the loop after it ended. `stoppedAt`: the time of the stop. */
-  | { readonly type: 'user.resume'; readonly wokenAt: Instant; readonly stoppedAt: Instant }
+  | { readonly type: 'user.resume'; readonly resumedAt: Instant; readonly stoppedAt: Instant }
   | { readonly type: 'clock.due' }
   | {
-      readonly type: 'place.ready'
+      readonly type: 'checkout.ready'
       readonly task: string
-      readonly place: TaskCheckout
-      readonly clash: readonly string[]
+      readonly checkout: TaskCheckout
+      readonly conflicts: readonly string[]
       /** The work that was lost since the previous iteration. */
       readonly losses?: readonly LostWork[]
       /** The things that oneshot had to create again, one sentence each. */
       readonly notes?: readonly string[]
     }
-  | { readonly type: 'deed.failed'; readonly task: string | null; readonly iteration: number; readonly reason: string }
   | {
-      readonly type: 'worker.begun'
+      readonly type: 'effect.failed'
+      readonly task: string | null
+      readonly iteration: number
+      readonly reason: string
+    }
+  | {
+      readonly type: 'worker.started'
       readonly task: string | null
       readonly iteration: number
       readonly session: string
@@ -81,7 +86,7 @@ export type LoopSignal = { readonly at: Instant } & (
       readonly end: WorkerExit
     }
   | {
-      readonly type: 'task.judged'
+      readonly type: 'task.verified'
       readonly task: string
       readonly iteration: number
       readonly evidence: WorkEvidence
@@ -98,9 +103,9 @@ export type LoopSignal = { readonly at: Instant } & (
       /** The git operation that the worker left unfinished. */
       readonly underWay?: string | null
       /** The agent's changes outside its checkout, in a sentence. */
-      readonly strayed?: string | null
+      readonly outsideChanges?: string | null
       /** Files of finished tasks that have lost most of their lines, one sentence each. */
-      readonly thinned?: readonly string[]
+      readonly shortenedFiles?: readonly string[]
       /** Other observations, one sentence each. */
       readonly notes?: readonly string[]
       /** The finished work that this iteration removed. */
@@ -114,7 +119,7 @@ export type LoopSignal = { readonly at: Instant } & (
       readonly notes?: readonly string[]
     }
   | {
-      readonly type: 'task.clashed'
+      readonly type: 'task.conflicted'
       readonly task: string
       /** The commit that was to be merged. */
       readonly commit: string
@@ -122,17 +127,17 @@ export type LoopSignal = { readonly at: Instant } & (
       readonly reason: string
       readonly detail: string
     }
-  | { readonly type: 'task.cleared'; readonly task: string; readonly note: string | null }
+  | { readonly type: 'worktree.removed'; readonly task: string; readonly note: string | null }
   /** The audit before the end has searched for lost finished work. */
   | { readonly type: 'loop.audited'; readonly losses: readonly LostWork[]; readonly notes: readonly string[] }
   /** The work of a reopened task is back, before an agent started on it. */
-  | { readonly type: 'task.regained'; readonly task: string }
+  | { readonly type: 'work.restored'; readonly task: string }
   /** The check ran before the first task. Null: there was nothing to run. */
-  | { readonly type: 'check.tried'; readonly check: CheckRun | null; readonly trouble: string | null }
-  | { readonly type: 'plan.seen'; readonly list: TaskList; readonly ground: LoopBase }
+  | { readonly type: 'baseline.checked'; readonly check: CheckRun | null; readonly trouble: string | null }
+  | { readonly type: 'plan.read'; readonly list: TaskList; readonly base: LoopBase }
   | { readonly type: 'list.marked'; readonly marks: readonly ItemMark[]; readonly trouble: string | null }
   | { readonly type: 'loop.landed'; readonly commit: string }
-  | { readonly type: 'loop.unlanded'; readonly reason: string }
+  | { readonly type: 'landing.failed'; readonly reason: string }
 )
 
 export type LoopSignalType = LoopSignal['type']

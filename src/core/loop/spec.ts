@@ -1,3 +1,20 @@
+import {
+  amount,
+  boolean,
+  count,
+  fields,
+  listOf,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  type Parser,
+  parseJson,
+  string,
+  tryParseJson,
+  withDefault,
+} from '../../lib/codec.ts'
+import { errorMessage } from '../../lib/errors.ts'
 import type { Duration } from '../../lib/time.ts'
 import type { SupervisionRequest } from '../session/supervision.ts'
 
@@ -14,7 +31,7 @@ export interface LoopSpec {
   readonly check: { readonly line: string; readonly why: string } | null
   readonly checkLimit: Duration
   /** Without a check: the loop searches for one each time, because the project may have got tests meanwhile. */
-  readonly seek?: true
+  readonly detectCheckEachTime?: true
   /**
    * Path patterns, from the folder of the request: nobody may change the files of `protect`, and an agent may weaken
    * those of `allow`.
@@ -58,45 +75,76 @@ export interface WorkerOptions {
   readonly supervision: SupervisionRequest
 }
 
-/** The options of a worker as version 0.1.0 wrote them. */
-interface Version1Worker extends Omit<WorkerOptions, 'supervision'> {
-  readonly maxTime: SupervisionRequest['maxTime']
-  readonly limits: NonNullable<SupervisionRequest['limits']>
-  readonly care?: Omit<SupervisionRequest, 'maxTime' | 'limits'>
-}
-
 /**
  * Reads the request of a loop, which is the last argument of its session. Throws if that argument is no request: its
  * program must not start with an invented one.
  */
 export function parseLoopSpec(argv: readonly string[]): LoopSpec {
-  const fields = parseFields(argv)
-  const worker = Object(fields['worker']) as Record<string, unknown>
-  if (typeof worker['agent'] !== 'string' || !Array.isArray(worker['argv']))
-    throw new Error('the last argument of this session is not the request of a loop')
-  return upgradeLoopSpec(fields as unknown as LoopSpec)
+  try {
+    return parseJson(argv.at(-1) ?? '', parseSpec)
+  } catch (cause) {
+    throw new Error(`the last argument of this session is not the request of a loop: ${errorMessage(cause)}`, { cause })
+  }
 }
 
 /** Returns the list and the parallelism that a loop's session was started with; null for an argument without them. */
 export function parseLoopPlace(argv: readonly string[]): Pick<LoopSpec, 'list' | 'parallel'> {
-  const { list, parallel } = parseFields(argv)
-  return {
-    list: typeof list === 'string' ? list : null,
-    parallel: typeof parallel === 'number' ? parallel : null,
-  }
+  return tryParseJson(argv.at(-1) ?? '', parsePlace) ?? { list: null, parallel: null }
 }
 
-function parseFields(argv: readonly string[]): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(argv.at(-1) ?? '')) as Record<string, unknown>
-  } catch {
-    return {} // The caller reports the missing fields.
-  }
+const parsePlace = object({ list: withDefault(nullable(string), null), parallel: withDefault(nullable(count), null) })
+
+/** The supervisor checks the supervision with its own parser, when it accepts a worker. */
+function parseSupervision(value: unknown): SupervisionRequest {
+  return fields(value) as unknown as SupervisionRequest
 }
 
-/** Upgrades the request of a loop to the present version. */
-function upgradeLoopSpec(written: LoopSpec | (Omit<LoopSpec, 'worker'> & { worker: Version1Worker })): LoopSpec {
-  if ('supervision' in written.worker) return { ...written, worker: written.worker }
-  const { maxTime, limits, care, ...worker } = written.worker
-  return { ...written, worker: { ...worker, supervision: { maxTime, limits, projectFiles: false, ...care } } }
+const workerFields = {
+  agent: string,
+  argv: listOf(string),
+  model: nullable(string),
+  effort: nullable(string),
+  autonomy: oneOf('full', 'edits', 'ask'),
+}
+
+/** Version 0.1.0 wrote the parts of the supervision as fields of the worker. */
+const parseVersion1Worker = object({
+  ...workerFields,
+  maxTime: nullable(amount),
+  limits: fields,
+  care: withDefault(fields, {}),
+})
+
+const parsePresentWorker: Parser<WorkerOptions> = object({ ...workerFields, supervision: parseSupervision })
+
+function parseWorker(value: unknown): WorkerOptions {
+  if ('supervision' in fields(value)) return parsePresentWorker(value)
+  const { maxTime, limits, care, ...worker } = parseVersion1Worker(value)
+  return { ...worker, supervision: parseSupervision({ maxTime, limits, projectFiles: false, ...care }) }
+}
+
+const specFields = {
+  list: nullable(string),
+  worker: parseWorker,
+  check: nullable(object({ line: string, why: string })),
+  checkLimit: amount,
+  detectCheckEachTime: optional(oneOf(true)),
+  guard: optional(object({ protect: listOf(string), allow: listOf(string) })),
+  setup: nullable(string),
+  parallel: nullable(count),
+  stagger: amount,
+  maxIterations: nullable(count),
+  maxAdded: optional(count),
+  retries: count,
+  only: nullable(string),
+  land: boolean,
+  plan: oneOf('none', 'only', 'first', 'on'),
+}
+
+const parsePresentSpec: Parser<LoopSpec> = object(specFields)
+
+/** Reads a request of any version. Version 0.1.0 called `detectCheckEachTime` `seek`. */
+export function parseSpec(value: unknown): LoopSpec {
+  const { seek, ...written } = fields(value)
+  return parsePresentSpec(seek === undefined ? written : { ...written, detectCheckEachTime: seek })
 }

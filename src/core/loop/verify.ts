@@ -1,15 +1,15 @@
 import type { DiffStat } from '../checkpoint/checkpoint.ts'
 import { type WorkEvidence, hasWork } from './work-evidence.ts'
-import type { TaskFailure, TaskProof } from './loop.ts'
+import type { TaskFailure, TaskProof } from './loop-state.ts'
 import type { CheckRun, WorkerExit } from './signals.ts'
 
 export type TaskVerdict =
   | { readonly kind: 'done'; readonly how: string; readonly proof: TaskProof }
-  | { readonly kind: 'flawed'; readonly flaw: TaskFailure }
+  | { readonly kind: 'failed'; readonly failure: TaskFailure }
 
 export interface TaskFindings {
   /** The failure that the agent's own exit shows; null if it ended its turn well. */
-  readonly flaw: TaskFailure | null
+  readonly failure: TaskFailure | null
   /** The agent's last text. */
   readonly said: string
   readonly evidence: WorkEvidence
@@ -26,11 +26,12 @@ export interface TaskFindings {
  * task started, and the check, if there is one, must pass.
  */
 export function verifyTask(findings: TaskFindings): TaskVerdict {
-  const { flaw, said, evidence, check, isTicked, remarks = [], isExcused = false } = findings
-  if (flaw !== null) return { kind: 'flawed', flaw: mentionTickedBox(flaw, isTicked) }
-  if (!hasWork(evidence)) return { kind: 'flawed', flaw: mentionTickedBox(noChangeFailure(said, evidence), isTicked) }
+  const { failure, said, evidence, check, isTicked, remarks = [], isExcused = false } = findings
+  if (failure !== null) return { kind: 'failed', failure: mentionTickedBox(failure, isTicked) }
+  if (!hasWork(evidence))
+    return { kind: 'failed', failure: mentionTickedBox(noChangeFailure(said, evidence), isTicked) }
   if (check !== null && !check.ok && !isExcused)
-    return { kind: 'flawed', flaw: mentionTickedBox(failedCheckFailure(check), isTicked) }
+    return { kind: 'failed', failure: mentionTickedBox(failedCheckFailure(check), isTicked) }
   const proof = check?.ok === true ? 'checked' : 'changed'
   return { kind: 'done', how: [describeEvidence(evidence, check, isExcused), ...remarks].join(', '), proof }
 }
@@ -70,8 +71,8 @@ function formatDiffStat({ files, added, removed }: DiffStat): string {
 
 /** The consequence of a worker's exit for its loop. */
 export type WorkerExitClass =
-  /** The verifier inspects the work. `flaw`: a failure that is already known. */
-  | { readonly kind: 'judge'; readonly flaw: TaskFailure | null }
+  /** The verifier inspects the work. `failure`: a failure that is already known. */
+  | { readonly kind: 'verify'; readonly failure: TaskFailure | null }
   /** The task is not at fault, and the next one would fail as well. */
   | { readonly kind: 'halt'; readonly reason: string }
 
@@ -89,8 +90,8 @@ const HALTING_PROBLEMS: ReadonlySet<string> = new Set([
   'folder',
 ])
 
-export function classifyWorkerExit({ outcome, reason, trouble, said }: WorkerExit): WorkerExitClass {
-  if (outcome === 'done') return { kind: 'judge', flaw: null }
+export function classifyWorkerExit({ outcome, reason, trouble, finalOutput }: WorkerExit): WorkerExitClass {
+  if (outcome === 'done') return { kind: 'verify', failure: null }
   if (trouble !== null && HALTING_PROBLEMS.has(trouble)) return { kind: 'halt', reason }
-  return { kind: 'judge', flaw: { kind: 'failed', reason, detail: said } }
+  return { kind: 'verify', failure: { kind: 'failed', reason, detail: finalOutput } }
 }

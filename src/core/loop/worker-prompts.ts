@@ -1,5 +1,5 @@
-import { failedIterations } from './update.ts'
-import type { TaskFailure, Loop, LoopTask, WorkerRole } from './loop.ts'
+import { failedIterations } from './task-changes.ts'
+import type { TaskFailure, Loop, LoopTask, WorkerRole } from './loop-state.ts'
 
 /** The information for a worker beside its task. */
 export interface PromptContext {
@@ -31,7 +31,7 @@ export function taskPrompt(loop: Loop, task: LoopTask, role: WorkerRole, context
 /** Returns the prompt for an agent that makes a list out of an idea. */
 export function planPrompt(loop: Loop, idea: string): string {
   const list = loop.spec.list ?? 'PRD.md'
-  const failure = loop.plan.at(-2)?.flaw
+  const failure = loop.plan.at(-2)?.failure
   const parts = [
     `Plan: ${idea.trim().split('\n')[0] ?? ''}`,
     'Plan this work, but do not start it. Other agents will do it, one task each. They will know only the files.',
@@ -65,11 +65,12 @@ function introduction({ spec }: Loop, { item }: LoopTask): string {
   return `Task ${item.label} of ${list}: ${item.title}\n\nWork on this task only. You have not seen this project before: its files and git show the work so far.`
 }
 
-function mergeIntroduction({ branch }: Loop, { clash, place, tries }: LoopTask): string {
-  const failure = tries.at(-2)?.flaw
-  const where = clash.length === 0 ? '' : ` These files contain both sides, with conflict markers: ${clash.join(', ')}.`
+function mergeIntroduction({ branch }: Loop, { conflicts, checkout, tries }: LoopTask): string {
+  const failure = tries.at(-2)?.failure
+  const where =
+    conflicts.length === 0 ? '' : ` These files contain both sides, with conflict markers: ${conflicts.join(', ')}.`
   return [
-    `Resolve a merge conflict. The branch ${place?.branch ?? 'to merge'} holds the work on the task below. Meanwhile other tasks were merged into ${branch}.`,
+    `Resolve a merge conflict. The branch ${checkout?.branch ?? 'to merge'} holds the work on the task below. Meanwhile other tasks were merged into ${branch}.`,
     `The merge has been started in this folder.${where} Keep the intent of both sides, and finish the merge with a commit.`,
     failure?.detail ? `\nThe automatic merge had this result:\n${failure.detail}` : '',
   ].join('\n')
@@ -100,7 +101,7 @@ function rules({ spec, branch }: Loop, role: WorkerRole): string[] {
 
 /** Reminds the agent to change files, after earlier agents only read them. */
 function noChangeReminder(task: LoopTask): string {
-  const idle = failedIterations(task).filter(({ flaw }) => flaw.kind === 'idle').length
+  const idle = failedIterations(task).filter(({ failure }) => failure.kind === 'idle').length
   if (idle === 0) return ''
   const times = idle === 1 ? 'The agent before you' : `${idle} agents before you`
   return `${times} read the files and finished without changing any of them. Reading is not enough: change files now, and do not finish before \`git status\` or \`git log\` shows your work. If the task is already done, add a test that proves it.`
@@ -111,7 +112,7 @@ const MAX_LISTED_ITERATIONS = 3
 function earlierIterations(task: LoopTask): string {
   return failedIterations(task)
     .slice(-MAX_LISTED_ITERATIONS)
-    .map(({ iteration, flaw }) => `Iteration ${iteration}: ${flaw.reason}.${formatDetail(flaw)}`)
+    .map(({ iteration, failure }) => `Iteration ${iteration}: ${failure.reason}.${formatDetail(failure)}`)
     .join('\n')
 }
 

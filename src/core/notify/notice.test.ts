@@ -1,16 +1,17 @@
+import { withAttempt } from '../session/attempt.ts'
 import { expect, test } from 'vitest'
-import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
+import { makeSpec, type SpecOverrides } from '../../../testkit/in-memory/simulation.ts'
 import { notificationOf, environmentOf } from './notification.ts'
 import { createSession } from '../session/create.ts'
 import type { Event } from '../session/events.ts'
 import { hooksOf } from './notice.ts'
 import { Mask } from '../../lib/mask/mask.ts'
 import { noticesOf, maskNotice } from './notice.ts'
-import type { Phase, Session, Spec } from '../session/session.ts'
+import type { Phase, Session } from '../session/session-state.ts'
 
 const AT = 1_767_312_000_000
 
-function aSession(traits: Partial<Session> = {}, spec: Partial<Spec> = {}): Session {
+function aSession(traits: Partial<Session> = {}, spec: SpecOverrides = {}): Session {
   const { session } = createSession(makeSpec({ agent: 'talker', name: 'talker-fix', title: 'fix it', ...spec }), {
     hasPrompt: spec.agent !== 'mute',
   })
@@ -65,26 +66,26 @@ test.each<[string, Session, Event, unknown]>([
   ],
   [
     'a hold by another session',
-    aSession({ phase: blocked(true) }),
+    aSession({ phase: blocked('blocked') }),
     { at: AT, type: 'session.blocked', question: 'held by the session talker-boss', trouble: 'held' },
     [['blocked', 'talker-fix waits for you: held by the session talker-boss', 'oneshot resume talker-fix']],
   ],
   ['a stop of a resting session by the user', aSession(), stoppedByUser('stopped by you while it was resting'), []],
   [
     'a question on a terminal',
-    aSession({ phase: blocked() }, { mode: 'tty' }),
+    aSession({ phase: blocked('waiting') }, { mode: 'tty' }),
     { at: AT, type: 'session.blocked', question: 'which?' },
     [['blocked', 'talker-fix waits for you: which?', 'oneshot attach talker-fix']],
   ],
   [
     'a missing login',
-    aSession({ phase: blocked(true), exit: { kind: 'code', code: 1 } }),
+    withAttempt(aSession({ phase: blocked('blocked') }), { exit: { kind: 'code', code: 1 } }),
     { at: AT, type: 'session.blocked', question: 'not logged in (claude auth login)' },
     [['blocked', 'talker-fix waits for you: not logged in (claude auth login)', 'oneshot resume talker-fix']],
   ],
   [
     'a hold by the user',
-    aSession({ phase: blocked(true) }),
+    aSession({ phase: blocked('blocked') }),
     { at: AT, type: 'session.blocked', question: 'held by you', trouble: 'held' },
     [],
   ],
@@ -134,7 +135,7 @@ test('text of others becomes one line, truncated if it is too long', () => {
 
 test('the notification, its document and its variables hold all facts of the notice', () => {
   const phase: Phase = { name: 'ended', at: AT, outcome: 'failed', reason: 'exit code 7', trouble: 'crash' }
-  const session = aSession({ phase, exit: { kind: 'code', code: 7 } }, { tty: '/dev/pts/3' })
+  const session = withAttempt(aSession({ phase }, { tty: '/dev/pts/3' }), { exit: { kind: 'code', code: 7 } })
   const [notice] = noticesOf(session, [ended('failed', 'exit code 7')])
   const notification = notice && notificationOf([notice], AT)
   const id = `s1-${AT.toString(36)}-failed`
@@ -173,7 +174,7 @@ test('the notification, its document and its variables hold all facts of the not
 })
 
 test('each end of a session, also one by the user, calls the hook, and nothing else does', () => {
-  const session = aSession({}, { onExit: ['/bin/x', 'y'] })
+  const session = aSession({}, { supervision: { onExit: ['/bin/x', 'y'] } })
   const stopped = ended('stopped', 'stopped by you')
   expect(hooksOf(session, [{ at: AT, type: 'session.woken' }, stopped])).toEqual([
     {
@@ -188,8 +189,8 @@ test('each end of a session, also one by the user, calls the hook, and nothing e
   expect(hooksOf(aSession(), [stopped])).toEqual([])
 })
 
-function blocked(isIdle = false): Phase {
-  return { name: 'blocked', since: AT, question: 'which?', trouble: 'approval', isIdle }
+function blocked(name: 'waiting' | 'blocked'): Phase {
+  return { name, since: AT, question: 'which?', trouble: 'approval' }
 }
 
 function resting(cause: 'limit' | 'crash'): Phase {

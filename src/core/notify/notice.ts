@@ -2,7 +2,7 @@ import { type Mask, maskAndTruncate } from '../../lib/mask/mask.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { type Instant, formatDuration } from '../../lib/time.ts'
 import type { Event } from '../session/events.ts'
-import { type Outcome, type Session, isIdle } from '../session/session.ts'
+import { type Outcome, type Session, isIdle, needsPerson } from '../session/session-state.ts'
 
 /** The kinds of notices, in the order of the documentation. */
 export const NOTICE_KINDS = ['done', 'failed', 'gave-up', 'stopped', 'blocked', 'limit', 'restarting'] as const
@@ -52,8 +52,7 @@ function noticeOf(session: Session, event: Event): Notice | null {
       return noticeOfEnd(session, event)
     case 'session.blocked':
       // A session that got its answer in the same moment waits for nobody, and a user who holds a session knows it.
-      if (session.phase.name !== 'blocked' || (event.trouble === 'held' && !isHeldBySession(event.question)))
-        return null
+      if (!needsPerson(session) || (event.trouble === 'held' && !isHeldBySession(event.question))) return null
       return makeNotice(session, event.at, 'blocked', event.question, `${name} waits for you`, answerCommand(session))
     case 'session.resting': {
       const cause = event.cause ?? (session.phase.name === 'resting' ? session.phase.cause : undefined)
@@ -95,7 +94,7 @@ function answerCommand(session: Session): string | null {
 }
 
 function makeNotice(
-  { spec, phase, exit }: Session,
+  { spec, phase, attempt: { exit } }: Session,
   at: Instant,
   kind: NoticeKind,
   why: string,
@@ -147,7 +146,8 @@ export interface HookCall {
 
 /** Returns the hooks to run after a step. */
 export function hooksOf(session: Session, events: readonly Event[]): HookCall[] {
-  const { id, onExit: argv } = session.spec
+  const { id, supervision } = session.spec
+  const { onExit: argv } = supervision
   if (argv === undefined) return []
   return events.flatMap(event => {
     if (event.type !== 'session.ended') return []

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { FailureKind } from '../session/failure.ts'
 import { classifyExit } from './exit-policy.ts'
-import type { Exit, TurnResult, SuccessCriterion } from '../session/session.ts'
+import type { Exit, TurnResult } from '../session/attempt.ts'
+import type { SuccessCriterion } from '../session/session-state.ts'
 
 const zero: Exit = { kind: 'code', code: 0 }
 const one: Exit = { kind: 'code', code: 1 }
@@ -36,8 +37,8 @@ test.each<[SuccessCriterion, Exit, TurnResult | null, string, string]>([
     'crashed',
     'gone without an exit record (pid 7 is gone) although the agent had ended its turn',
   ],
-])('by %s, %j after the report %j means %s', (proof, exit, word, kind, reason) => {
-  expect(classifyExit(proof, { exit, word })).toMatchObject({ kind, reason })
+])('by %s, %j after the report %j means %s', (proof, exit, result, kind, reason) => {
+  expect(classifyExit(proof, { exit, result })).toMatchObject({ kind, reason })
 })
 
 test.each<[TurnResult, object]>([
@@ -96,6 +97,6 @@ test.each<[TurnResult, object]>([
     failing('setup', 'as root', null, 'do not'),
     { kind: 'failed', reason: 'the agent cannot work like this: as root (do not)', trouble: 'setup' },
   ],
-])('the report %j means %j, whatever the exit code', (word, verdict) => {
-  for (const exit of [zero, one, killed, vanished]) expect(classifyExit('end-event', { exit, word })).toEqual(verdict)
+])('the report %j means %j, whatever the exit code', (result, verdict) => {
+  for (const exit of [zero, one, killed, vanished]) expect(classifyExit('end-event', { exit, result })).toEqual(verdict)
 })

@@ -1,6 +1,7 @@
 import { type Instant, formatDuration } from '../../lib/time.ts'
 import type { Failure, ProblemKind } from '../session/failure.ts'
-import type { Exit, TurnResult, SuccessCriterion, NextStep, Session } from '../session/session.ts'
+import type { Exit, TurnResult } from '../session/attempt.ts'
+import type { SuccessCriterion, NextStep, Session } from '../session/session-state.ts'
 import { retryTimeAfterOutage, scheduleRestart, reasonNotToWait } from './restart-schedule.ts'
 import { checkBudget } from '../session/usage.ts'
 
@@ -29,12 +30,12 @@ export type ExitClass =
 /** The known facts about the end of an attempt. `memory`: the evidence of too little memory, if there is any. */
 export interface AttemptExit {
   readonly exit: Exit
-  readonly word: TurnResult | null
+  readonly result: TurnResult | null
   readonly memory?: string | null
 }
 
 /** Decides what the end of an attempt means. An exit code alone never proves an agent's work. */
-export function classifyExit(proof: SuccessCriterion, { exit, word, memory = null }: AttemptExit): ExitClass {
+export function classifyExit(proof: SuccessCriterion, { exit, result, memory = null }: AttemptExit): ExitClass {
   const how = memory === null ? describeExit(exit) : `out of memory: ${describeExit(exit)}, ${memory}`
   const trouble = memory === null ? 'crash' : 'memory'
   if (exit.kind === 'vanished' && exit.isReboot) return { kind: 'rebooted', reason: exit.evidence }
@@ -42,10 +43,10 @@ export function classifyExit(proof: SuccessCriterion, { exit, word, memory = nul
     const isDone = exit.kind === 'code' && exit.code === 0
     return isDone ? { kind: 'done', reason: how } : { kind: 'failed', reason: how, trouble }
   }
-  if (word === null) return { kind: 'crashed', reason: `${how} before the agent ended its turn`, trouble }
-  if (!word.ok) return classifyFailure(word.failure)
+  if (result === null) return { kind: 'crashed', reason: `${how} before the agent ended its turn`, trouble }
+  if (!result.ok) return classifyFailure(result.failure)
   if (exit.kind === 'code' && exit.code === 0)
-    return { kind: 'done', reason: word.isVerdict === true ? word.text : `the agent ended its turn, ${how}` }
+    return { kind: 'done', reason: result.isVerdict === true ? result.text : `the agent ended its turn, ${how}` }
   return { kind: 'crashed', reason: `${how} although the agent had ended its turn`, trouble }
 }
 
@@ -124,7 +125,7 @@ export function nextStepAfterExit(verdict: ExitClass, session: Session, moment: 
     case 'done':
       return { kind: 'end', outcome: 'done', reason, trouble: null }
     case 'failed': {
-      const isTriedAgain = session.spec.proof === 'exit-code' && session.spec.restart.on === 'failure'
+      const isTriedAgain = session.spec.proof === 'exit-code' && session.spec.supervision.restart.on === 'failure'
       if (isTriedAgain) return nextStepAfterCrash(session, verdict, moment)
       return { kind: 'end', outcome: 'failed', reason, trouble: verdict.trouble }
     }
@@ -153,7 +154,7 @@ export function nextStepAfterCrash(
   { at, chance }: ExitMoment,
   thread: 'same' | 'new' = 'same',
 ): NextStep {
-  const { restart, limits } = session.spec
+  const { restart, limits } = session.spec.supervision
   const overspent = checkBudget(limits, session.spending)
   if (overspent !== null) return { kind: 'end', outcome: 'stopped', reason: overspent, trouble: 'budget' }
   const unforgiven = session.restarts.filter(restartedAt => restartedAt > session.forgivenAt)
@@ -166,9 +167,9 @@ export function nextStepAfterCrash(
 
 /** A command restarts only if its user allowed it. */
 function nextStepAfterReboot({ spec }: Session, reason: string, { at, chance, seenAt = at }: ExitMoment): NextStep {
-  if (spec.proof === 'exit-code' && spec.restart.on === 'crash')
+  if (spec.proof === 'exit-code' && spec.supervision.restart.on === 'crash')
     return { kind: 'end', outcome: 'failed', reason, trouble: 'reboot' }
-  const { absence } = spec.patience
+  const { absence } = spec.supervision.patience
   if (absence !== null && at - seenAt > absence) {
     const question = `${reason}, and it last worked ${formatDuration(at - seenAt)} ago`
     return { kind: 'block', reason, question, trouble: 'absence' }
@@ -185,7 +186,7 @@ function nextStepAfterOutage(
   const { reason, trouble, isLimit } = verdict
   const until = retryTimeAfterOutage({ ...verdict, inARow: session.outages }, at, chance)
   if (!isLimit) return { kind: 'rest', until, reason, trouble, cause: 'outage', thread: 'same' }
-  const objection = reasonNotToWait(session.spec.patience, { since: session.limitedSince ?? at, until })
+  const objection = reasonNotToWait(session.spec.supervision.patience, { since: session.limitedSince ?? at, until })
   if (objection === null) return { kind: 'rest', until, reason, trouble, cause: 'limit', thread: 'same' }
   return { kind: 'end', outcome: 'stopped', reason: `${reason}; ${objection}`, trouble }
 }

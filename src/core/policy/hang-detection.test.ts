@@ -29,7 +29,7 @@ test('the hang evidence names every sign of silence', () => {
 })
 
 test('an attempt with a running tool may be quiet four times as long', () => {
-  const seen = { quiet: 12 * MINUTE, vitals: QUIET, tool: { tool: 'Bash', gist: 'npm test' } }
+  const seen = { quiet: 12 * MINUTE, vitals: QUIET, tool: { tool: 'Bash', summary: 'npm test' } }
   expect(detectHang(10 * MINUTE, seen)).toBeNull()
   expect(detectHang(10 * MINUTE, { ...seen, quiet: 40 * MINUTE })).toContain('Bash npm test has not ended')
 })

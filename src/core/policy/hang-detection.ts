@@ -27,7 +27,7 @@ export function hasProgressed(before: ActivitySample, now: ActivitySample, elaps
 /** A tool call whose start the agent has reported, and not yet its end. */
 export interface OpenToolCall {
   readonly tool: string
-  readonly gist: string
+  readonly summary: string
 }
 
 /** Decides if an attempt that was quiet for so long is hung: returns the evidence, or null while it may be at work. */
@@ -40,7 +40,7 @@ export function detectHang(
   const count = sample.processes.length
   const record = sample.recordedAt === null ? '' : ', nothing new in its conversation'
   const cpu = `no CPU in ${count} ${count === 1 ? 'process' : 'processes'}`
-  const call = tool === null ? 'no open tool call' : `${`${tool.tool} ${tool.gist}`.trim()} has not ended`
+  const call = tool === null ? 'no open tool call' : `${`${tool.tool} ${tool.summary}`.trim()} has not ended`
   return `silent for ${formatDuration(quiet)}: no output${record}, ${cpu}, ${call}`
 }
 

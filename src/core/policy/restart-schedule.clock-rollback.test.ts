@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
+import { makeSpec, type SpecOverrides } from '../../../testkit/in-memory/simulation.ts'
 import { createSession } from '../session/create.ts'
 import { isClockRolledBack } from './restart-schedule.ts'
-import { DEFAULT_TIMINGS } from '../session/defaults.ts'
-import type { Phase, RestCause } from '../session/session.ts'
+import { DEFAULT_TIMINGS } from '../session/timings.ts'
+import type { Phase, RestCause } from '../session/session-state.ts'
 
 const NOW = 1_000_000_000
 const HOUR = 3_600_000
 
-function inPhase(phase: Phase): boolean {
-  const { session } = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true })
+function inPhase(phase: Phase, spec: SpecOverrides = {}): boolean {
+  const { session } = createSession(makeSpec({ agent: 'talker', ...spec }), { hasPrompt: true })
   return isClockRolledBack({ ...session, phase }, NOW, DEFAULT_TIMINGS)
 }
 
@@ -36,6 +36,10 @@ test('a limit ends at a time of day, whatever the clock showed at its start', ()
 test('a stop waits no longer than its grace period', () => {
   const next = { kind: 'end', outcome: 'stopped', reason: '', trouble: 'stopped' } as const
   expect(inPhase({ name: 'stopping', step: 'interrupt', due: NOW + HOUR, next })).toBe(true)
+  expect(inPhase({ name: 'stopping', step: 'interrupt', due: NOW + 60_000, next })).toBe(true)
+  expect(
+    inPhase({ name: 'stopping', step: 'interrupt', due: NOW + 60_000, next }, { supervision: { stopGrace: 60_000 } }),
+  ).toBe(false)
   expect(inPhase({ name: 'stopping', step: 'sweep', due: NOW + DEFAULT_TIMINGS.sweepPatience, next })).toBe(false)
   expect(inPhase({ name: 'running', since: NOW + HOUR })).toBe(false)
 })

@@ -1,8 +1,8 @@
 import { type RetryPolicy, pauseAfter } from '../../lib/retry-policy.ts'
 import { type Duration, type Instant, formatDuration, formatIso } from '../../lib/time.ts'
-import type { Session } from '../session/session.ts'
+import type { Session } from '../session/session-state.ts'
 import type { RestartPolicy, WaitLimits } from '../session/supervision.ts'
-import type { Timings } from '../session/defaults.ts'
+import type { Timings } from '../session/timings.ts'
 
 export type RestartDecision = { readonly kind: 'restart'; readonly at: Instant } | { readonly kind: 'give-up' }
 
@@ -69,8 +69,9 @@ export function isClockRolledBack({ phase, spec }: Session, now: Instant, timing
   if (phase.name === 'resting') {
     const isFromLater = phase.cause !== 'limit' && now < phase.since
     // The clock may have been set back between the decision and the rest.
-    return isFromLater || (phase.cause === 'crash' && phase.until - now > maxRestartDelay(spec.restart))
+    return isFromLater || (phase.cause === 'crash' && phase.until - now > maxRestartDelay(spec.supervision.restart))
   }
-  if (phase.name !== 'stopping' || phase.step === 'prove') return false
-  return phase.due - now > Math.max(timings.interruptGrace, timings.terminateGrace, timings.sweepPatience)
+  if (phase.name !== 'stopping') return false
+  const interruptGrace = spec.supervision.stopGrace ?? timings.interruptGrace
+  return phase.due - now > Math.max(interruptGrace, timings.terminateGrace, timings.sweepPatience)
 }

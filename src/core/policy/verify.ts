@@ -1,5 +1,5 @@
 import type { WorkEvidence } from '../loop/work-evidence.ts'
-import type { Outcome } from '../session/session.ts'
+import type { Outcome } from '../session/session-state.ts'
 
 /** The work of a session, as git shows it. */
 export type SessionWork = Omit<WorkEvidence, 'now'>

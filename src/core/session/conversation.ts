@@ -8,7 +8,7 @@ export interface Message {
   readonly id: number
   /** The sender's own key. A message that is sent again with the same key is the same message. */
   readonly key: string
-  readonly gist: string
+  readonly summary: string
   /** The name of the session that sent it; absent if a person did. A session's message adds no time and no budget. */
   readonly by?: string
   readonly acceptedAt: Instant

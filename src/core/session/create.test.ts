@@ -1,3 +1,4 @@
+import { withAttempt } from './attempt.ts'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { specs } from '../../../testkit/core/arbitrary.ts'
@@ -10,7 +11,11 @@ test('a new session launches its first attempt with the prompt', () => {
   fc.assert(
     fc.property(specs, spec => {
       const { session, events, effects } = createSession(spec, { hasPrompt: true })
-      expect(session).toMatchObject({ attempt: 1, phase: { name: 'starting', since: spec.createdAt }, wanted: 'run' })
+      expect(session).toMatchObject({
+        attempt: { number: 1 },
+        phase: { name: 'starting', since: spec.createdAt },
+        wanted: 'run',
+      })
       expect(events.map(event => event.type)).toEqual(['session.created', 'attempt.launched', 'message.delivered'])
       expect(effects).toEqual([{ type: 'launch', attempt: 1 }])
     }),
@@ -21,7 +26,7 @@ test('a command gets no input', () => {
   fc.assert(
     fc.property(specs, spec => {
       const { session, events } = createSession(spec, { hasPrompt: false })
-      expect(session).toMatchObject({ messages: [], errand: null })
+      expect(session).toMatchObject({ messages: [], attempt: { input: null } })
       expect(events.map(event => event.type)).toEqual(['session.created', 'attempt.launched'])
     }),
   )
@@ -41,8 +46,8 @@ test('an imported session delivers a message that its conversation does not show
   }
   const { session } = createSession(spec, { hasPrompt: true, thread: { id: 't', heard: 1 }, importedState: heritage })
   expect(session.messages.map(({ confirmedAt }) => confirmedAt !== null)).toEqual([true, false, false])
-  expect(session.errand).toMatchObject({ kind: 'continue' })
-  const next = launchAttempt({ ...session, isTurnOver: true }, 1).session
-  expect(next.errand).toMatchObject({ kind: 'message', message: 2 })
+  expect(session.attempt.input).toMatchObject({ kind: 'continue' })
+  const next = launchAttempt(withAttempt(session, { isTurnOver: true }), 1).session
+  expect(next.attempt.input).toMatchObject({ kind: 'message', message: 2 })
   expect(checkBudget({ usd: 3, tokens: null, turns: null }, session.spending)).toContain('$4.00 were spent')
 })

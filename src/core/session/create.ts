@@ -1,7 +1,8 @@
 import { NO_CHECKPOINTS } from '../checkpoint/checkpoint.ts'
 import { launchAttempt } from './reactions/attempt.ts'
+import { newAttempt } from './attempt.ts'
 import type { Message } from './conversation.ts'
-import type { Session, Spec } from './session.ts'
+import type { Session, Spec } from './session-state.ts'
 import { NO_USAGE, type Usage } from './usage.ts'
 import { type Decision, makeDecision } from './decision.ts'
 import type { Task } from './task.ts'
@@ -38,7 +39,7 @@ export function createSession(spec: Spec, { hasPrompt, thread, importedState }: 
   const prompt: Message = {
     id: 1,
     key: 'prompt',
-    gist: spec.title,
+    summary: spec.title,
     acceptedAt: at,
     deliveredAt: null,
     confirmedAt: null,
@@ -47,7 +48,8 @@ export function createSession(spec: Spec, { hasPrompt, thread, importedState }: 
     spec,
     phase: { name: 'starting', since: at },
     wanted: 'run',
-    attempt: 0,
+    // No turn is interrupted before the first attempt.
+    attempt: { ...newAttempt(0, null), isTurnOver: true },
     restarts: [],
     restartCount: 0,
     forgivenAt: 0,
@@ -56,9 +58,6 @@ export function createSession(spec: Spec, { hasPrompt, thread, importedState }: 
     limitedSince: null,
     thread: { id: null, number: 1, since: at, from: 1, heard: 0, needsDigest: false, losses: 0, ...thread },
     messages: hasPrompt ? [prompt] : [],
-    errand: null,
-    isTurnOver: true,
-    activity: { tools: [], editedAt: null, retrying: null },
     spending: {
       before: NO_USAGE,
       attempt: NO_USAGE,
@@ -70,12 +69,9 @@ export function createSession(spec: Spec, { hasPrompt, thread, importedState }: 
     tasks: [],
     notes: [],
     unknown: [],
-    life: null,
-    exit: null,
-    lastWord: null,
     startedAt: null,
     clockSince: at,
-    bookmark: { output: 0, transcript: 0, memory: {} },
+    transcriptLength: 0,
   }
   const first = launchAttempt(
     importedState === undefined ? newSession : withImportedState(newSession, importedState),
@@ -90,20 +86,23 @@ function withImportedState(newSession: Session, importedState: ImportedState): S
   const hasThread = newSession.thread.id !== null
   return {
     ...newSession,
-    messages: messages.map((gist, index) => ({
+    messages: messages.map((summary, index) => ({
       id: index + 1,
       key: index === 0 ? 'prompt' : `inherited ${index + 1}`,
-      gist,
+      summary,
       acceptedAt: at,
       deliveredAt: index < read ? at : null,
       confirmedAt: index < read ? at : null,
     })),
-    // The interrupted turn continues before the agent reads the next message.
-    isTurnOver: read === messages.length,
     tasks,
     spending: { ...newSession.spending, before: spent, ...(hasThread && { thread: spentInThread }) },
     thread: { ...newSession.thread, needsDigest: !hasThread },
-    lastWord: { ok: false, text: reason, failure: { kind: 'other', text: reason, resetAt: null, remedy: null } },
-    bookmark: { ...newSession.bookmark, transcript },
+    attempt: {
+      ...newSession.attempt,
+      // The interrupted turn continues before the agent reads the next message.
+      isTurnOver: read === messages.length,
+      result: { ok: false, text: reason, failure: { kind: 'other', text: reason, resetAt: null, remedy: null } },
+    },
+    transcriptLength: transcript,
   }
 }

@@ -1,3 +1,4 @@
+import { withAttempt } from './attempt.ts'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { testSize } from '../../../testkit/system/test-size.ts'
@@ -15,9 +16,8 @@ import { decide } from './table.ts'
 import type { Event } from './events.ts'
 import type { Effect } from './decision.ts'
 import { NO_WORK } from '../../../testkit/in-memory/work-inspector.ts'
-import { needsVerification } from './reactions/finish.ts'
-import { DEFAULT_TIMINGS } from './defaults.ts'
-import { sessionDueAt, type PhaseName, type Session, type Spec } from './session.ts'
+import { DEFAULT_TIMINGS } from './timings.ts'
+import { isIdle, sessionDueAt, type PhaseName, type Session, type Spec } from './session-state.ts'
 import { SIGNAL_TYPES, type Signal, type SignalOf } from './signals.ts'
 
 interface Moment {
@@ -100,14 +100,15 @@ test('a session ends as done only with exit code 0 and, if its proof requires it
     const last = moments.at(-1)?.session
     if (last?.phase.name !== 'ended' || last.phase.outcome !== 'done') return
     const hung = 'oneshot ended its process, because it was no sign of life'
-    if (!last.phase.reason.includes(hung)) expect(last.exit).toEqual({ kind: 'code', code: 0 })
-    if (spec.proof === 'end-event') expect(last.lastWord?.ok).toBe(true)
+    if (!last.phase.reason.includes(hung)) expect(last.attempt.exit).toEqual({ kind: 'code', code: 0 })
+    if (spec.proof === 'end-event') expect(last.attempt.result?.ok).toBe(true)
   })
 })
 
 test('a turn result that arrives after the exit it explains still counts', () => {
-  const { verify: _, ...any } = fc.sample(specs, 1)[0] as Spec
-  const spec = { ...any, proof: 'end-event' as const, maxTime: null }
+  const [any] = fc.sample(specs, 1) as [Spec]
+  const { verify: _, ...supervision } = any.supervision
+  const spec: Spec = { ...any, proof: 'end-event', supervision: { ...supervision, maxTime: null } }
   const decideAll = (...signals: Signal[]): Session =>
     signals.reduce(
       (session, signal) => decide(session, signal, DEFAULT_TIMINGS).session,
@@ -115,10 +116,27 @@ test('a turn result that arrives after the exit it explains still counts', () =>
     )
   const at = NOW + 1
   const died: Signal = { at, type: 'process.died', attempt: 1, exit: { kind: 'code', code: 0 }, chance: 0 }
-  const finished: Signal = { at, type: 'agent.finished', attempt: 1, word: { ok: true, text: 'it' } }
+  const finished: Signal = { at, type: 'agent.finished', attempt: 1, result: { ok: true, text: 'it' } }
   const gone: Signal = { at, type: 'tree.gone', attempt: 1 }
   expect(decideAll(died, finished, gone).phase).toEqual(decideAll(finished, died, gone).phase)
   expect(decideAll(died, finished, gone).phase).toMatchObject({ name: 'ended', outcome: 'done' })
+})
+
+test('an exit that arrives while the verifier inspects the work of a hung agent is recorded, and changes nothing else', () => {
+  const [any] = fc.sample(specs, 1) as [Spec]
+  const supervision = { ...any.supervision, maxTime: null, verify: { git: true, check: null } }
+  const spec: Spec = { ...any, proof: 'end-event', supervision }
+  const { session: created } = createSession(spec, { hasPrompt: true })
+  const next = { kind: 'end', outcome: 'done', reason: 'it hung after its turn', trouble: null } as const
+  const session: Session = { ...created, phase: { name: 'verifying', since: NOW, next } }
+  const exit = { kind: 'signal', signal: 'SIGKILL' } as const
+  const died: Signal = { at: NOW + 1, type: 'process.died', attempt: 1, exit, chance: 0 }
+  const decided = decide(session, died, DEFAULT_TIMINGS)
+  expect(decided).toEqual({
+    session: withAttempt(session, { exit }),
+    events: [{ at: NOW + 1, type: 'attempt.ended', attempt: 1, exit }],
+    effects: [],
+  })
 })
 
 test('after a stop a session launches nothing, unless its user asks again', () => {
@@ -138,9 +156,9 @@ test('a session loses no message, repeats none that the agent has read, and deli
       for (const { key } of before.messages) expect(session.messages.map(message => message.key)).toContain(key)
       if (signal.type === 'user.message')
         expect(session.messages.filter(({ key }) => key === signal.key)).toHaveLength(1)
-      const { errand } = session
-      if (!effects.some(effect => effect.type === 'launch') || errand?.kind !== 'message') continue
-      expect(session.messages.find(message => message.confirmedAt === null)?.id).toBe(errand.message)
+      const { input } = session.attempt
+      if (!effects.some(effect => effect.type === 'launch') || input?.kind !== 'message') continue
+      expect(session.messages.find(message => message.confirmedAt === null)?.id).toBe(input.message)
     }
   })
 })
@@ -152,14 +170,14 @@ test('a turn that was interrupted after the agent read its message continues bef
       const isAtOnce =
         signal.type === 'tree.gone' && before.phase.name === 'stopping' && before.phase.next.kind === 'rest'
       const isRestOver = signal.type === 'clock.due' || isAtOnce
-      const isBrokenOff = before.errand?.isConfirmed === true && !before.isTurnOver && isRestOver
-      if (isLaunched && isBrokenOff) expect(session.errand?.kind).not.toBe('message')
+      const isBrokenOff = before.attempt.input?.isConfirmed === true && !before.attempt.isTurnOver && isRestOver
+      if (isLaunched && isBrokenOff) expect(session.attempt.input?.kind).not.toBe('message')
     }
   })
 })
 
 test('a session does not end as done while a message waits', () => {
-  forAnyHistory((moments, { proof, limits }) => {
+  forAnyHistory((moments, { proof, supervision: { limits } }) => {
     for (const { session } of moments) {
       if (session.phase.name !== 'ended' || session.phase.outcome !== 'done' || proof === 'exit-code') continue
       if (limits.usd === null && session.wanted === 'run')
@@ -191,9 +209,9 @@ function endFairly(begun: Session, since: number): { session: Session; at: numbe
     const step = decide(session, signal, DEFAULT_TIMINGS)
     session = step.session
     const isSwept = step.effects.some(effect => effect.type === 'sweep' || effect.type === 'kill')
-    const { attempt } = session
+    const { number: attempt } = session.attempt
     if (isSwept) happen({ at, type: 'tree.gone', attempt })
-    else if (needsVerification(session)) happen({ at, type: 'work.shown', attempt, shown: NO_WORK })
+    else if (session.phase.name === 'verifying') happen({ at, type: 'work.shown', attempt, shown: NO_WORK })
   }
   happen({ at, type: 'user.stop' })
   for (let due = sessionDueAt(session); due !== null; due = sessionDueAt(session)) {
@@ -204,7 +222,7 @@ function endFairly(begun: Session, since: number): { session: Session; at: numbe
 }
 
 test('restarts never exceed the rate that the policy allows', () => {
-  forAnyHistory((moments, { restart }) => {
+  forAnyHistory((moments, { supervision: { restart } }) => {
     for (const { session, before } of moments) {
       if (session.restartCount === before.restartCount) continue
       const latest = session.restarts.at(-1) as number
@@ -215,7 +233,7 @@ test('restarts never exceed the rate that the policy allows', () => {
 })
 
 test('a session gives up only after it has used all allowed restarts', () => {
-  forAnyHistory((moments, { restart }) => {
+  forAnyHistory((moments, { supervision: { restart } }) => {
     const last = moments.find(({ before, session }) => before.phase.name !== 'stopping' && isGivingUp(session))
     if (last === undefined) return
     const { restarts, forgivenAt } = last.before
@@ -231,7 +249,7 @@ function isGivingUp({ phase }: Session): boolean {
 test('a signal of another attempt changes nothing', () => {
   forAnyHistory(moments => {
     for (const { signal, before, session, effects } of moments) {
-      if (!('attempt' in signal) || signal.attempt === before.attempt) continue
+      if (!('attempt' in signal) || signal.attempt === before.attempt.number) continue
       expect(session).toBe(before)
       expect(effects).toEqual([])
     }
@@ -239,10 +257,10 @@ test('a signal of another attempt changes nothing', () => {
 })
 
 test('a session has an alarm unless it has ended, waits for a person, is being verified, or waits without a limit', () => {
-  forAnyHistory((moments, { maxTime }) => {
+  forAnyHistory((moments, { supervision: { maxTime } }) => {
     for (const { session } of moments) {
       const { name } = session.phase
-      const isTimeless = name === 'ended' || name === 'blocked' || needsVerification(session)
+      const isTimeless = ['ended', 'waiting', 'blocked', 'verifying'].includes(name)
       const waits = name === 'starting' || name === 'running'
       expect(sessionDueAt(session) === null).toBe(isTimeless || (waits && maxTime === null))
     }
@@ -264,10 +282,10 @@ test('a session answers an alarm that rang: it is not due again at the same mome
 test('effects target the current attempt, except the sweep of an attempt that ended by itself, which comes last', () => {
   forAnyHistory(moments => {
     for (const { signal, before, session, effects } of moments) {
-      const isUnswept = signal.type === 'process.died' && session.attempt > before.attempt
+      const isUnswept = signal.type === 'process.died' && session.attempt.number > before.attempt.number
       const current = isUnswept ? effects.slice(0, -1) : effects
-      for (const effect of current) if ('attempt' in effect) expect(effect.attempt).toBe(session.attempt)
-      if (isUnswept) expect(effects.at(-1)).toEqual({ type: 'sweep', attempt: before.attempt })
+      for (const effect of current) if ('attempt' in effect) expect(effect.attempt).toBe(session.attempt.number)
+      if (isUnswept) expect(effects.at(-1)).toEqual({ type: 'sweep', attempt: before.attempt.number })
     }
   })
 })
@@ -279,15 +297,15 @@ test('an attempt that left nothing behind leads to the same state as a swept one
       const before = live(spec, history).at(-1)?.session ?? createSession(spec, { hasPrompt: true }).session
       const died = signalFrom({ ...choice, type: 'process.died', offset: 0, has: false }, NOW * 2, before)
       const signal = died as SignalOf<'process.died'>
-      const survey = { thread: choice.thread, messages: before.thread.heard + 1, hasErrand: choice.has }
+      const survey = { thread: choice.thread, messages: before.thread.heard + 1, hasInput: choice.has }
       const surveyed: Signal = {
         ...survey,
         at: signal.at,
         type: 'thread.surveyed',
-        attempt: before.attempt,
+        attempt: before.attempt.number,
         isFinal: true,
       }
-      const gone: Signal = { at: signal.at, type: 'tree.gone', attempt: before.attempt }
+      const gone: Signal = { at: signal.at, type: 'tree.gone', attempt: before.attempt.number }
       const ends = (...signals: Signal[]): { session: Session; launches: number; sweeps: number } => {
         let session = before
         const effects: Effect[] = []
@@ -319,11 +337,16 @@ test('a session never forgets its thread; it gives it up with an event', () => {
   })
 })
 
+test('a session that rests or is blocked has no process', () => {
+  forAnyHistory(moments => {
+    for (const { session } of moments) if (isIdle(session)) expect(session.attempt.process).toBe(null)
+  })
+})
+
 test('a held session launches an attempt only when its user asks', () => {
   forAnyHistory(moments => {
     for (const { before, effects, signal } of moments) {
-      const isHeld = before.phase.name === 'blocked' && before.phase.isIdle
-      if (!isHeld || signal.type === 'user.resume') continue
+      if (before.phase.name !== 'blocked' || signal.type === 'user.resume') continue
       expect(effects.filter(effect => effect.type === 'launch')).toEqual([])
     }
   })
@@ -344,13 +367,14 @@ test('every session that does not end well states its problem kind', () => {
     for (const { session } of moments) {
       const { phase } = session
       if (phase.name === 'ended') expect(phase.trouble === null).toBe(phase.outcome === 'done')
-      if (phase.name === 'resting' || phase.name === 'blocked') expect(phase.trouble).toEqual(expect.any(String))
+      if (['resting', 'waiting', 'blocked'].includes(phase.name))
+        expect(phase).toMatchObject({ trouble: expect.any(String) })
     }
   })
 })
 
 test('a session never waits for a limit longer than allowed', () => {
-  forAnyHistory((moments, { patience }) => {
+  forAnyHistory((moments, { supervision: { patience } }) => {
     for (const { before, session } of moments) {
       const { phase, limitedSince } = session
       if (phase.name !== 'resting' || phase.cause !== 'limit' || before.phase.name === 'resting') continue

@@ -1,5 +1,5 @@
 import type { Event } from './events.ts'
-import type { Session } from './session.ts'
+import type { Session } from './session-state.ts'
 
 /** A decision: the new session, the facts that became true, and the effects to perform. */
 export interface Decision {

@@ -1,7 +1,8 @@
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import type { Failure, ProblemKind } from './failure.ts'
-import type { Exit, TurnResult, ProcessIdentity, Outcome, RestCause, StopStep } from './session.ts'
+import type { Exit, TurnResult, ProcessIdentity } from './attempt.ts'
+import type { Outcome, RestCause, StopStep } from './session-state.ts'
 import type { Usage } from './usage.ts'
 import type { Task } from './task.ts'
 
@@ -37,7 +38,8 @@ export type Event = { readonly at: Instant } & (
       readonly trouble?: ProblemKind
     }
   | { readonly type: 'session.restarting-often'; readonly restarts: number; readonly within: Duration }
-  | { readonly type: 'session.stopping'; readonly step: StopStep; readonly reason: string }
+  /** `prove`: no process is left, and the verification begins. */
+  | { readonly type: 'session.stopping'; readonly step: StopStep | 'prove'; readonly reason: string }
   | {
       readonly type: 'session.ended'
       readonly outcome: Outcome

@@ -1,3 +1,4 @@
+import { instant, nullable, object, oneOf, type Parser, string } from '../../lib/codec.ts'
 import type { Instant } from '../../lib/time.ts'
 
 /**
@@ -74,3 +75,27 @@ export interface Failure {
   /** The one action that a person has to take, as a command if there is one. */
   readonly remedy: string | null
 }
+
+const FAILURE_KINDS = Object.keys({
+  'rate-limit': true,
+  overloaded: true,
+  network: true,
+  login: true,
+  context: true,
+  'thread-lost': true,
+  denied: true,
+  empty: true,
+  budget: true,
+  setup: true,
+  untrusted: true,
+  unfinished: true,
+  review: true,
+  other: true,
+} satisfies Record<FailureKind, true>) as FailureKind[]
+
+export const parseFailure: Parser<Failure> = object({
+  kind: oneOf(...FAILURE_KINDS),
+  text: string,
+  resetAt: nullable(instant),
+  remedy: nullable(string),
+})

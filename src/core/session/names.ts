@@ -20,9 +20,22 @@ export function sessionName(agent: string, task: string): string {
   return task.startsWith(`${agent}-`) ? task : `${agent}-${task}`
 }
 
-/** Returns the first free name of `name`, `name-2`, `name-3` … */
+/** Up to this number the search tries every one; then it doubles, so that ten thousand used names cost 30 lookups. */
+const SMALL_NUMBER = 16
+
+/** Returns a free name of `name`, `name-2`, `name-3` …: the first one, unless there are many gaps. */
 export function findFreeName(name: string, isTaken: (candidate: string) => boolean): string {
-  let candidate = name
-  for (let n = 2; isTaken(candidate); n++) candidate = `${name}-${n}`
-  return candidate
+  const numbered = (n: number): string => (n === 1 ? name : `${name}-${n}`)
+  let taken = 0
+  let free = 1
+  while (isTaken(numbered(free))) {
+    taken = free
+    free = free < SMALL_NUMBER ? free + 1 : free * 2
+  }
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2)
+    if (isTaken(numbered(middle))) taken = middle
+    else free = middle
+  }
+  return numbered(free)
 }

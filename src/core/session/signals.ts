@@ -2,7 +2,7 @@ import type { Instant } from '../../lib/time.ts'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import type { Failure } from './failure.ts'
 import type { InspectedWork } from '../policy/verify.ts'
-import type { Exit, TurnResult, ProcessIdentity } from './session.ts'
+import type { Exit, TurnResult, ProcessIdentity } from './attempt.ts'
 import type { ChildrenCharge, Usage } from './usage.ts'
 import type { TaskChange, Task } from './task.ts'
 
@@ -10,7 +10,7 @@ import type { TaskChange, Task } from './task.ts'
 export type AgentUpdate =
   /** A new turn began in the same process, so the result of the previous turn no longer counts. */
   | { readonly type: 'began' }
-  | { readonly type: 'tool-started'; readonly id: string; readonly tool: string; readonly gist: string }
+  | { readonly type: 'tool-started'; readonly id: string; readonly tool: string; readonly summary: string }
   | { readonly type: 'tool-ended'; readonly id: string }
   /** The agent's own tool wrote a file; the path is absolute, or relative to the working directory. */
   | { readonly type: 'edited'; readonly path: string }
@@ -28,24 +28,24 @@ export type AgentUpdate =
   /** Output that the adapter does not recognise, by a short name such as `system/foo`. */
   | { readonly type: 'unknown'; readonly what: string }
 
-/** The agent's own record of its thread. `hasErrand`: the record shows the input of this attempt. */
+/** The agent's own record of its thread. `hasInput`: the record shows the input of this attempt. */
 export interface ThreadSurvey {
   readonly thread: string
   readonly messages: number
-  readonly hasErrand: boolean
+  readonly hasInput: boolean
 }
 
 /** An observation. Time, randomness and identity arrive inside signals; core has none of its own. */
 export type Signal = { readonly at: Instant } & (
-  | { readonly type: 'attempt.started'; readonly attempt: number; readonly life: ProcessIdentity }
+  | { readonly type: 'attempt.started'; readonly attempt: number; readonly process: ProcessIdentity }
   | { readonly type: 'launch.failed'; readonly attempt: number; readonly reason: string; readonly chance: number }
   /** The working directory is gone. Only a person can bring it back. */
   | { readonly type: 'launch.impossible'; readonly attempt: number; readonly question: string }
   | { readonly type: 'agent.threaded'; readonly attempt: number; readonly thread: string }
   | { readonly type: 'agent.asked'; readonly attempt: number; readonly question: string }
   | { readonly type: 'agent.answered'; readonly attempt: number }
-  | { readonly type: 'agent.told'; readonly attempt: number; readonly news: AgentUpdate }
-  | { readonly type: 'agent.finished'; readonly attempt: number; readonly word: TurnResult }
+  | { readonly type: 'agent.told'; readonly attempt: number; readonly update: AgentUpdate }
+  | { readonly type: 'agent.finished'; readonly attempt: number; readonly result: TurnResult }
   /** The engine has read the agent's own record of its thread. `isFinal`: no process writes to it any more. */
   | ({ readonly type: 'thread.surveyed'; readonly attempt: number; readonly isFinal: boolean } & ThreadSurvey)
   /**
@@ -79,7 +79,7 @@ export type Signal = { readonly at: Instant } & (
   | {
       readonly type: 'user.message'
       readonly key: string
-      readonly gist: string
+      readonly summary: string
       readonly heard?: number
       readonly by?: string
     }

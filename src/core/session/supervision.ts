@@ -38,7 +38,7 @@ export interface VerifyOptions {
 
 /**
  * The supervision of a session: limits, restarts, checkpoints and the proof of its work. A request, a session's spec
- * and the worker of a loop share this group, so that a new option is declared here once.
+ * and the worker of a loop hold this group as `supervision`, so that a new option is declared here once.
  */
 export interface Supervision {
   readonly maxTime: Duration | null
@@ -46,6 +46,8 @@ export interface Supervision {
   readonly limits: UsageLimits
   readonly restart: RestartPolicy
   readonly patience: WaitLimits
+  /** The time between SIGINT and SIGTERM at a stop, in which the agent may clean up. Absent: the supervisor's own. */
+  readonly stopGrace?: Duration
   /** The bytes of memory that its processes may use together; null for no limit. */
   readonly memory: number | null
   /** The bytes that all its attempts may write together; null or absent for no limit. */
@@ -91,6 +93,9 @@ export const DEFAULT_WAIT_LIMITS: Omit<WaitLimits, 'silence'> = { limit: 86_400_
  * The largest logs of real work have some hundred MB; a program that writes without end fills a disk within minutes.
  */
 const DEFAULT_MAX_OUTPUT = 1024 ** 3
+
+/** A hung agent must not delay a stop for longer than this. */
+export const MAX_STOP_GRACE: Duration = 600_000
 
 /** oneshot notifies the owner after more restarts than this within an hour, even if the session recovers. */
 export const DEFAULT_ALERT_AFTER = 3

@@ -6,8 +6,10 @@ import {
   handleLateTurnResult,
   handleExitWhileStopping,
   handleExit,
+  recordLateExit,
   handleFailedLaunchWhileStopping,
   handleLateUpdate,
+  handleUpdateWhileStopping,
   handleFailedLaunch,
   handleImpossibleLaunch,
 } from './reactions/exit.ts'
@@ -22,35 +24,38 @@ import {
   requestCheckpoint,
 } from './reactions/checkpoint.ts'
 import {
-  blockForApproval,
   recordTurnResult,
   recordProcess,
   applyThreadRecord,
   recordThread,
   markRunning,
-  unblock,
+  recordAnswer,
+  waitForAnswer,
 } from './reactions/attempt.ts'
 import {
   acceptMessage,
-  acceptWhileStopping,
+  acceptWhileFinishing,
   amendSession,
   resumeIdle,
   resumeEnded,
   resumeWithMessage,
 } from './reactions/user-input.ts'
-import type { Timings } from './defaults.ts'
-import { type SessionIn, isIdle, type PhaseName, type Session } from './session.ts'
+import type { Timings } from './timings.ts'
+import type { SessionIn, PhaseName, Session } from './session-state.ts'
 import type { SignalOf, SignalType, Signal } from './signals.ts'
 import { unchanged, type Decision } from './decision.ts'
 import { setUserTasks } from './reactions/tasks.ts'
 import {
+  blockOnRequest,
   enforceDeadline,
   holdSession,
-  holdWhileStopping,
+  holdAtNextStep,
   escalateStop,
   interruptLateStart,
+  stopIdle,
   stopSession,
   stopWhileStopping,
+  stopWhileVerifying,
 } from './reactions/stop.ts'
 
 type Reaction<P extends PhaseName, T extends SignalType> = (
@@ -64,11 +69,6 @@ export type DecisionTable = { readonly [P in PhaseName]: { readonly [T in Signal
 
 function ignore<T extends SignalType>(...types: readonly T[]): { readonly [K in T]: (session: Session) => Decision } {
   return Object.fromEntries(types.map(type => [type, unchanged])) as { [K in T]: typeof unchanged }
-}
-
-/** Ignores a signal if the blocked session has no live process: an idle session cannot report anything. */
-function whileAlive<T extends SignalType>(react: Reaction<PhaseName, T>): Reaction<'blocked', T> {
-  return (session, signal, timings) => (isIdle(session) ? unchanged(session) : react(session, signal, timings))
 }
 
 /** A session records checkpoints, tasks, notes and charges in every phase. */
@@ -88,7 +88,7 @@ const IN_EVERY_PHASE = {
 const WHILE_LIVE = {
   ...IN_EVERY_PHASE,
   'agent.threaded': recordThread,
-  'agent.asked': blockForApproval,
+  'agent.asked': waitForAnswer,
   'agent.told': handleAgentUpdate,
   'agent.finished': recordTurnResult,
   'thread.surveyed': applyThreadRecord,
@@ -123,32 +123,28 @@ export const TABLE: DecisionTable = {
     'attempt.started': recordProcess,
     ...ignore('launch.failed', 'launch.impossible'),
   },
-  blocked: {
-    ...IN_EVERY_PHASE,
-    'attempt.started': whileAlive(recordProcess),
-    'agent.threaded': whileAlive(recordThread),
-    'agent.asked': whileAlive(blockForApproval),
-    'agent.answered': whileAlive(unblock),
-    'agent.told': whileAlive(handleAgentUpdate),
-    'agent.finished': whileAlive(recordTurnResult),
-    'thread.surveyed': whileAlive(applyThreadRecord),
-    'process.died': whileAlive(handleExit),
-    'memory.exceeded': whileAlive(endOutOfMemory),
-    'output.exceeded': whileAlive(endOverOutputLimit),
-    'user.message': acceptMessage,
-    'user.resume': resumeIdle,
-    'user.stop': stopSession,
-    'user.hold': holdSession,
-    'clock.due': enforceDeadline,
-    ...ignore('launch.failed', 'launch.impossible', 'agent.hung', 'tree.gone', 'work.shown'),
+  waiting: {
+    ...WHILE_LIVE,
+    'attempt.started': recordProcess,
+    'agent.answered': recordAnswer,
+    // An agent that waits for an answer is silent, and the wait does not count as working time.
+    ...ignore('launch.failed', 'launch.impossible', 'agent.hung', 'clock.due'),
   },
   resting: {
     ...WITHOUT_ATTEMPT,
     'user.message': acceptMessage,
     'user.resume': resumeIdle,
-    'user.stop': stopSession,
-    'user.hold': holdSession,
+    'user.stop': stopIdle,
+    'user.hold': blockOnRequest,
     'clock.due': relaunchOrEnd,
+  },
+  blocked: {
+    ...WITHOUT_ATTEMPT,
+    'user.message': acceptMessage,
+    'user.resume': resumeIdle,
+    'user.stop': stopIdle,
+    'user.hold': blockOnRequest,
+    ...ignore('clock.due'),
   },
   stopping: {
     ...IN_EVERY_PHASE,
@@ -156,17 +152,31 @@ export const TABLE: DecisionTable = {
     'launch.failed': handleFailedLaunchWhileStopping,
     'launch.impossible': handleFailedLaunchWhileStopping,
     'agent.threaded': recordThread,
-    'agent.told': handleLateUpdate,
+    'agent.told': handleUpdateWhileStopping,
     'agent.finished': handleLateTurnResult,
     'thread.surveyed': applyThreadRecord,
     'process.died': handleExitWhileStopping,
     'tree.gone': handleTreeGone,
-    'work.shown': handleInspectedWork,
-    'user.message': acceptWhileStopping,
+    'user.message': acceptWhileFinishing,
     'user.stop': stopWhileStopping,
-    'user.hold': holdWhileStopping,
+    'user.hold': holdAtNextStep,
     'clock.due': escalateStop,
     ...ignore('agent.asked', 'agent.answered', 'agent.hung', 'memory.exceeded', 'output.exceeded', 'user.resume'),
+    ...ignore('work.shown'),
+  },
+  verifying: {
+    ...IN_EVERY_PHASE,
+    'agent.threaded': recordThread,
+    'agent.told': handleLateUpdate,
+    'agent.finished': handleLateTurnResult,
+    'thread.surveyed': applyThreadRecord,
+    'process.died': recordLateExit,
+    'work.shown': handleInspectedWork,
+    'user.message': acceptWhileFinishing,
+    'user.stop': stopWhileVerifying,
+    'user.hold': holdAtNextStep,
+    ...ignore('attempt.started', 'launch.failed', 'launch.impossible', 'tree.gone', 'user.resume', 'clock.due'),
+    ...ignore('agent.asked', 'agent.answered', 'agent.hung', 'memory.exceeded', 'output.exceeded'),
   },
   ended: {
     ...WITHOUT_ATTEMPT,
@@ -181,7 +191,7 @@ export const TABLE: DecisionTable = {
  * nothing.
  */
 export function decide(session: Session, signal: Signal, timings: Timings): Decision {
-  if ('attempt' in signal && signal.attempt !== session.attempt) return unchanged(session)
+  if ('attempt' in signal && signal.attempt !== session.attempt.number) return unchanged(session)
   const react = TABLE[session.phase.name][signal.type] as (s: Session, g: Signal, r: Timings) => Decision
   return requestCheckpoint(react(session, signal, timings), session)
 }

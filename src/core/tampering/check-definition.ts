@@ -1,3 +1,4 @@
+import { fields, isObject, tryParseJson } from '../../lib/codec.ts'
 import { matchesGlob } from '../../lib/text/glob.ts'
 import { parseShellCommands } from './shell-commands.ts'
 import type { EditedFile, TamperedFile } from './test-file.ts'
@@ -250,7 +251,7 @@ const DEPENDENCIES = ['dependencies', 'devDependencies', 'overrides', 'resolutio
 /** Returns the packages that now come from a folder, an address or another package. */
 function replacedPackages(before: string | null, after: string | null, kind: string): string[] {
   const entries = (text: string | null): Record<string, unknown> => {
-    const value = parseJson(text)?.[kind]
+    const value = parseManifest(text)?.[kind]
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   }
   const old = entries(before)
@@ -264,23 +265,18 @@ function replacedPackages(before: string | null, after: string | null, kind: str
 }
 
 function readScript(text: string | null, name: string): string | undefined {
-  const scripts = parseJson(text)?.['scripts']
-  const script =
-    typeof scripts === 'object' && scripts !== null ? (scripts as Record<string, unknown>)[name] : undefined
+  const scripts = parseManifest(text)?.['scripts']
+  const script = isObject(scripts) ? scripts[name] : undefined
   return typeof script === 'string' ? script : undefined
 }
 
 function readField(text: string | null, name: string): string | undefined {
-  return JSON.stringify(parseJson(text)?.[name])
+  return JSON.stringify(parseManifest(text)?.[name])
 }
 
-function parseJson(text: string | null): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text ?? '')
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined // The file is broken, and npm cannot read it either.
-  }
+/** Returns null for a broken file: npm cannot read it either. */
+function parseManifest(text: string | null): Readonly<Record<string, unknown>> | null {
+  return tryParseJson(text ?? '', fields)
 }
 
 function describeMakefileChange(

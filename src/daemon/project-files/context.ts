@@ -1,4 +1,4 @@
-import { type Session, isIdle } from '../../core/session/session.ts'
+import { type Session, isIdle } from '../../core/session/session-state.ts'
 import type { DutyCycle } from '../../os/duty-cycle.ts'
 import type { Agent } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -9,14 +9,15 @@ import type { FolderHandle } from '../../os/files/folder-handle.ts'
 import type { OutputState } from '../../world/project-files/read-log-chunk.ts'
 import fs from 'node:fs'
 import type { Instant } from '../../lib/time.ts'
-import { hasCode } from '../../lib/errors.ts'
+import { instant, nullable, object, type Parser, string, withDefault } from '../../lib/codec.ts'
+import { readJsonFile } from '../../os/files/json-file.ts'
 import { sessionFolder } from '../../state/session-folder.ts'
-import type { LogProgress } from '../../world/project-files/session-log.ts'
+import { type LogProgress, parseLogProgress } from '../../world/project-files/session-log.ts'
 
 /** The parts that all writers of project files share. */
 export interface WriterContext {
   readonly home: Home
-  readonly store: Pick<Store, 'load' | 'all' | 'live' | 'events' | 'assertEpoch'>
+  readonly store: Pick<Store, 'load' | 'unsettled' | 'inFolder' | 'live' | 'events' | 'assertEpoch'>
   readonly clock: Clock
   readonly agents: (kind: string) => Agent
   /** Returns the stored environment of a session. */
@@ -46,10 +47,11 @@ export function openSessionFiles(
 
 /** Describes the output from which the copier writes a session's log. */
 export function describeOutput(session: Session, { agents }: Pick<WriterContext, 'agents'>): OutputState {
-  const { spec, attempt, phase, bookmark } = session
+  const { spec, phase, transcriptLength } = session
+  const { number: attempt } = session.attempt
   const hasTranscript = agents(spec.agent).readLine !== undefined
   const isOver = phase.name === 'ended' || isIdle(session)
-  return { id: spec.id, attempt, transcript: hasTranscript ? bookmark.transcript : null, isOver }
+  return { id: spec.id, attempt, transcript: hasTranscript ? transcriptLength : null, isOver }
 }
 
 /**
@@ -70,14 +72,20 @@ const NO_PROGRESS: Progress = { log: null, state: null, endedAt: null }
 /** Returns undefined when nothing was ever written for this session. An unreadable record counts as an empty one. */
 export function readProgress(home: Home, id: string): Progress | undefined {
   try {
-    return {
-      ...NO_PROGRESS,
-      ...(JSON.parse(fs.readFileSync(sessionFolder(home, id).project, 'utf8')) as Partial<Progress>),
-    }
-  } catch (cause) {
-    return hasCode(cause, 'ENOENT') ? undefined : NO_PROGRESS
+    return readJsonFile(sessionFolder(home, id).project, parseProgress, MAX_RECORD_SIZE)
+  } catch {
+    return NO_PROGRESS // The writers compare the files with the sources, and write them again.
   }
 }
+
+const parseProgress: Parser<Progress> = object({
+  log: withDefault(nullable(parseLogProgress), null),
+  state: withDefault(nullable(object({ hash: string, at: instant })), null),
+  endedAt: withDefault(nullable(instant), null),
+})
+
+/** Bytes; a record is much shorter. */
+const MAX_RECORD_SIZE = 65_536
 
 /** All records have this length, so that one write call replaces a record by the next. */
 const RECORD_LENGTH = 640

@@ -1,15 +1,15 @@
 import type { Event } from '../../core/session/events.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import { maskObject } from '../../lib/mask/mask.ts'
 import type { Mask } from '../../lib/mask/mask.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { renderHeartbeat, parseLastHeartbeat } from '../../views/pages/heartbeat.ts'
+import { renderHeartbeat, parseLastHeartbeat } from '../../views/project-files/heartbeat-line.ts'
 import { type HeartbeatStats, readHeartbeatStats } from '../../views/process-stats.ts'
 import { replaceIn } from '../../os/files/file-io.ts'
 import { attemptFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
-import { readShim } from '../../state/attempt-files.ts'
+import { readShim } from '../../state/shim-records.ts'
 import type { FolderHandle } from '../../os/files/folder-handle.ts'
 import { appendSafely, readSafely } from '../../world/project-files/safe-file.ts'
 
@@ -89,8 +89,8 @@ export class Heartbeat {
   }
 
   /** Reads the path once per attempt, because it does not change. */
-  #readCgroupPath({ spec, attempt, life }: Session): string | null {
-    if (life === null) return null
+  #readCgroupPath({ spec, attempt: { number: attempt, process: identity } }: Session): string | null {
+    if (identity === null) return null
     if (this.#cgroup?.attempt !== attempt) {
       this.#cgroup = { attempt, path: readShim(attemptFolder(this.#context.home, spec.id, attempt))?.group ?? null }
     }

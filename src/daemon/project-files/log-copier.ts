@@ -1,17 +1,10 @@
 import fs from 'node:fs'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Mask } from '../../lib/mask/mask.ts'
-import type { Duration } from '../../lib/time.ts'
 import { attemptFolder } from '../../state/session-folder.ts'
 import { onceFileGrows } from '../../os/files/file-watcher.ts'
 import { copyLogChunk, type LogProgress, newLogProgress } from '../../world/project-files/session-log.ts'
 import { openSessionFiles, type WriterContext, describeOutput } from './context.ts'
-
-/**
- * Milliseconds between two copies. A reader with `tail -f` does not notice this delay, and a program that writes all
- * the time causes no more copies.
- */
-const COPY_INTERVAL: Duration = 500
 
 /** The session's functions that a copier needs. */
 export interface LogCopierContext {
@@ -19,8 +12,8 @@ export interface LogCopierContext {
   readonly mask: () => Mask
   readonly progress: () => LogProgress | null
   readonly saveProgress: (note: LogProgress) => void
-  /** The copier calls this with each error. */
-  readonly reportError: (cause: unknown) => void
+  /** The copier calls this when the output has grown after a copy. */
+  readonly onGrowth: () => void
   readonly ending: AbortSignal
 }
 
@@ -28,12 +21,9 @@ export interface LogCopierContext {
 export class LogCopier {
   readonly #writerContext: WriterContext
   readonly #context: LogCopierContext
-  #running: Promise<boolean> | undefined
-  #isRequested = false
+  #running: Promise<void> | undefined
   /** Size of the output at the last copy. */
   #copiedSize = -1
-  #lastAt = Number.NEGATIVE_INFINITY
-  #cancel: () => void = () => undefined
   #stopWatching: () => void = () => undefined
 
   constructor(writerContext: WriterContext, context: LogCopierContext) {
@@ -41,57 +31,36 @@ export class LogCopier {
     this.#context = context
   }
 
-  /** Schedules a copy. */
-  schedule(): void {
-    this.#isRequested = true
-    if (this.#running !== undefined || this.#context.ending.aborted) return
-    const { clock } = this.#writerContext
-    this.#cancel()
-    this.#cancel = clock.schedule(Math.max(clock.now(), this.#lastAt + COPY_INTERVAL), () => void this.copyAll())
+  /** Returns true if the output has another size than at the last copy: not every file system reports changes. */
+  hasGrown(size: number): boolean {
+    return size !== this.#copiedSize && this.#findOutput() !== null
   }
 
-  /** Schedules a copy if the size has changed: not every file system reports changes. */
-  scheduleIfGrown(size: number): void {
-    if (size !== this.#copiedSize && this.#findOutput() !== null) this.schedule()
-  }
-
-  /** Copies all new output now. Resolves with true when nothing is left, and with false after a failure. */
-  async copyAll(): Promise<boolean> {
-    this.#isRequested = true
-    this.#running ??= this.#copyWhileRequested().finally(() => {
-      this.#running = undefined
-      this.#lastAt = this.#writerContext.clock.now()
-      if (this.#isRequested) this.schedule()
-    })
-    return this.#running
+  /** Copies all output of this moment. A second call waits for the first. */
+  async copyAll(): Promise<void> {
+    while (this.#running !== undefined) await this.#running.catch(() => undefined)
+    this.#running = this.#copyOutput().finally(() => (this.#running = undefined))
+    await this.#running
   }
 
   /** Resolves when no write is running any more. */
   async close(): Promise<void> {
-    this.#cancel()
     this.#stopWatching()
-    await this.#running
+    await this.#running?.catch(() => undefined)
   }
 
-  async #copyWhileRequested(): Promise<boolean> {
-    this.#cancel()
+  async #copyOutput(): Promise<void> {
+    const { ending, onGrowth } = this.#context
     this.#stopWatching()
+    const file = this.#findOutput()
+    this.#copiedSize = file === null ? 0 : fileSize(file)
     try {
-      while (this.#isRequested && !this.#context.ending.aborted) {
-        this.#isRequested = false
-        const file = this.#findOutput()
-        this.#copiedSize = file === null ? 0 : fileSize(file)
-        while (!this.#context.ending.aborted && (await this.#writerContext.copying.run(() => this.#copyChunk())));
-        if (file !== null && !this.#isRequested)
-          this.#stopWatching = onceFileGrows(file, this.#copiedSize, () => this.schedule())
-      }
-      return !this.#context.ending.aborted
+      while (!ending.aborted && (await this.#writerContext.copying.run(() => this.#copyChunk())));
     } catch (cause) {
-      this.#isRequested = false
       this.#copiedSize = -1
-      this.#context.reportError(cause)
-      return false
+      throw cause
     }
+    if (file !== null && !ending.aborted) this.#stopWatching = onceFileGrows(file, this.#copiedSize, onGrowth)
   }
 
   /**
@@ -103,7 +72,7 @@ export class LogCopier {
     const { transcript, isOver } = describeOutput(session, this.#writerContext)
     return transcript !== null || isOver
       ? null
-      : attemptFolder(this.#writerContext.home, session.spec.id, session.attempt).stdout
+      : attemptFolder(this.#writerContext.home, session.spec.id, session.attempt.number).stdout
   }
 
   async #copyChunk(): Promise<boolean> {

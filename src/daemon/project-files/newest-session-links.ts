@@ -1,5 +1,4 @@
-import type { Session } from '../../core/session/session.ts'
-import type { Instant } from '../../lib/time.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import {
   hasSessionFolder,
   openAgentFolder,
@@ -32,17 +31,10 @@ export function removeSessionFiles(session: Session, context: WriterContext): vo
   removeAgentFolder(cwd)
 }
 
-/** Returns the time at which the session started or last woke. */
-export function lastStartedAt({ spec }: Session, { store }: Pick<WriterContext, 'store'>): Instant {
-  const woken = store.events(spec.id).findLast(({ event }) => event.type === 'session.woken')
-  return woken?.event.at ?? spec.createdAt
-}
-
 function findNewest(project: string, agent: FolderHandle, context: WriterContext): Session | undefined {
-  const sessions = context.store.all().filter(({ spec }) => spec.cwd === project)
-  const withFolder = sessions.filter(session => hasSessionFolder(agent, folderOwner(session)))
-  return withFolder.map(session => ({ session, at: lastStartedAt(session, context) })).sort((a, b) => b.at - a.at)[0]
-    ?.session
+  for (const session of context.store.inFolder(project))
+    if (hasSessionFolder(agent, folderOwner(session))) return session
+  return undefined
 }
 
 function withAgentFolder(project: string, action: (agent: FolderHandle) => void): void {

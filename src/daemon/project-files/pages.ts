@@ -2,15 +2,15 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import { type Mask, maskObject } from '../../lib/mask/mask.ts'
 import { renderTerminalText, stripControls } from '../../lib/text/terminal-text.ts'
 import { type Instant, formatIso } from '../../lib/time.ts'
-import { renderCheckpoints } from '../../views/pages/checkpoints.ts'
-import { hashTasks, renderLastState } from '../../views/pages/tasks.ts'
-import type { PageData } from '../../views/pages/page-data.ts'
-import { renderRecovery } from '../../views/pages/recovery.ts'
-import { renderStatus } from '../../views/pages/status.ts'
+import { renderCheckpoints } from '../../views/project-files/checkpoints-page.ts'
+import { hashTasks, renderLastState } from '../../views/project-files/tasks-page.ts'
+import type { PageData } from '../../views/project-files/page-input.ts'
+import { renderRecovery } from '../../views/project-files/recovery-page.ts'
+import { renderStatus } from '../../views/project-files/status-page.ts'
 import { toSessionView } from '../../views/session-view.ts'
 import { remoteUrl } from '../../world/git/checkpoint/remote/remote-url.ts'
 import { findTop } from '../../world/git/repository.ts'
@@ -96,7 +96,7 @@ function readLastLine(session: Session, mask: Mask, context: WriterContext): str
   const folder = sessionFolder(context.home, id)
   const text =
     transcript === null
-      ? readTail(attemptFolder(context.home, id, session.attempt).stdout, READ_BYTES)
+      ? readTail(attemptFolder(context.home, id, session.attempt.number).stdout, READ_BYTES)
       : readPart(folder.transcript, Math.max(0, transcript - READ_BYTES), Math.min(transcript, READ_BYTES)).toString()
   const lines = renderTerminalText(mask.maskText(text).slice(-LAST_BYTES), { colour: false }).split('\n')
   return lines.findLast(line => line.trim() !== '')?.trim() ?? null
@@ -125,10 +125,11 @@ function buildRecoveryContext(
   }
 }
 
-function findRepository({ cwd, saving }: Session['spec']): { top: string; remote: string | null } | null {
+function findRepository({ cwd, supervision }: Session['spec']): { top: string; remote: string | null } | null {
   const top = fs.existsSync(cwd) ? findTop(cwd)?.top : undefined
   if (top === undefined) return null
-  return { top, remote: saving.push === null ? null : remoteUrl(top, saving.push) }
+  const { push } = supervision.saving
+  return { top, remote: push === null ? null : remoteUrl(top, push) }
 }
 
 const MAX_EVENTS = 20

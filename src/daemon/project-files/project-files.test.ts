@@ -1,12 +1,14 @@
+import { withAttempt } from '../../core/session/attempt.ts'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSession } from '../../core/session/create.ts'
 import type { Event } from '../../core/session/events.ts'
-import type { Session, Spec } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
+import { DEFAULT_TIMINGS } from '../../core/session/timings.ts'
 import { makeDecision } from '../../core/session/decision.ts'
 import { scriptedAgents } from '../../../testkit/in-memory/scripted-agents.ts'
-import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
+import { makeSpec, type SpecOverrides } from '../../../testkit/in-memory/simulation.ts'
 import { VirtualClock } from '../../../testkit/in-memory/virtual-clock.ts'
 import { type TempHome, tempHome } from '../../../testkit/system/temp-home.ts'
 import { waitUntil } from '../../../testkit/system/wait-until.ts'
@@ -50,7 +52,8 @@ function createProjectFiles(): ProjectFiles {
   const say = (sentence: string): void => void said.push(sentence)
   const environment = (): Record<string, string> => ({ MY_TOKEN: 'let-me-in-please' })
   const onTrouble = (): void => undefined
-  return new ProjectFiles({ home: temp.home, store, clock, agents: scriptedAgents(), environment, log: say, onTrouble })
+  const shared = { home: temp.home, store, clock, agents: scriptedAgents(), timings: DEFAULT_TIMINGS }
+  return new ProjectFiles({ ...shared, environment, log: say, onTrouble })
 }
 
 /** Records and reports in the order of the engine. */
@@ -61,7 +64,7 @@ function record(session: Session, ...events: Event[]): Session {
   return session
 }
 
-function begin(overrides: Partial<Spec> = {}): Session {
+function begin(overrides: SpecOverrides = {}): Session {
   const id = overrides.id ?? 'aaaaaaaaaa'
   const spec = makeSpec({ agent: 'mute', id, cwd: project, createdAt: clock.now(), ...overrides })
   fs.mkdirSync(attemptFolder(temp.home, id, 1).root, { recursive: true })
@@ -172,6 +175,23 @@ test('the links at the top lead to the session that started or woke last, and af
   expect(fs.existsSync(at())).toBe(false)
 })
 
+test('removed sessions are forgotten once they no longer exist', async () => {
+  const sessions = ['aaaaaaaaaa', 'bbbbbbbbbb', 'cccccccccc'].map(id => ended(begin({ id, name: `mute-${id}` })))
+  const looked: string[] = []
+  const load = store.load.bind(store)
+  store.load = id => {
+    looked.push(id)
+    return load(id)
+  }
+  for (const session of sessions) {
+    looked.length = 0
+    await projectFiles.remove(session)
+    store.remove(session.spec.id)
+  }
+  expect(looked).toContain('bbbbbbbbbb')
+  expect(looked).not.toContain('aaaaaaaaaa')
+})
+
 test('of two sessions with one name, the later one owns the folder', async () => {
   const first = ended(begin({ id: 'aaaaaaaaaa' }))
   await says('# ✔ done', 'STATUS.md')
@@ -186,7 +206,7 @@ test('of two sessions with one name, the later one owns the folder', async () =>
   expect(read('STATUS.md')).toContain('# ● running')
 })
 
-test('the writer reports a project that it cannot write to once, and writes as soon as it can', async () => {
+test('the writer reports a project that it cannot write to once, and writes within half a minute after that has changed', async () => {
   fs.rmdirSync(project)
   const session = running(begin())
   for (let turn = 0; turn < 5; turn++) await clock.advance(30_000)
@@ -194,16 +214,16 @@ test('the writer reports a project that it cannot write to once, and writes as s
   expect(said).toEqual([expect.stringMatching(/^mute-task cannot write its files in .*project: ENOENT/)])
   fs.mkdirSync(project)
   running(session)
+  await clock.advance(30_000)
   await says('# ● running', 'STATUS.md')
-  expect(fs.existsSync(project)).toBe(true)
 })
 
 test('the writer restores removed files, and writes none for a session with project files switched off', async () => {
   const session = running(begin())
-  begin({ id: 'bbbbbbbbbb', name: 'mute-secret', projectFiles: false })
+  begin({ id: 'bbbbbbbbbb', name: 'mute-secret', supervision: { projectFiles: false } })
   await says('# ● running', 'STATUS.md')
   fs.rmSync(at(), { recursive: true })
-  running({ ...session, attempt: 2 })
+  running(withAttempt(session, { number: 2 }))
   await says('attempt: 2', 'STATUS.md')
   await waitUntil('all of it is back', () => fs.readdirSync(at('mute-task')).length === 8)
   expect(fs.existsSync(at('mute-secret'))).toBe(false)
@@ -262,6 +282,7 @@ test('the writer reports a link in place of the folder once, and reports trouble
     `mute-task cannot write its files in ${project}: .agent is a file or a link, and is left alone`,
   ])
   fs.rmSync(at())
+  await clock.advance(30_000) // The next heartbeat.
   await says('# ● running', 'STATUS.md')
   const page = fs.realpathSync(at('STATUS.md'))
   fs.rmSync(page)

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Event } from '../../core/session/events.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import { DutyCycle } from '../../os/duty-cycle.ts'
 import type { Duration } from '../../lib/time.ts'
 import { errorMessage } from '../../lib/errors.ts'
@@ -9,7 +9,8 @@ import { SessionWriter } from './session-writer.ts'
 import { HEARTBEAT_INTERVAL } from './heartbeat.ts'
 import { readProgress } from './context.ts'
 import type { WriterContext } from './context.ts'
-import { lastStartedAt, linkToNewest, linkToSession, removeSessionFiles } from './newest-session-links.ts'
+import { Reconciler, type ReconcilerContext } from '../../engine/background/reconciler.ts'
+import { linkToNewest, linkToSession, removeSessionFiles } from './newest-session-links.ts'
 
 /** Matches the path of an open folder descriptor, which means nothing to people. */
 const DESCRIPTOR_PATH = /\/proc\/self\/fd\/\d+\//g
@@ -23,6 +24,7 @@ const FLUSH_TIMEOUT: Duration = 1_000
 
 /** The daemon's functions that the project files need. */
 export type ProjectFilesContext = Omit<WriterContext, 'writing' | 'copying'> & {
+  readonly timings: ReconcilerContext['timings']
   readonly log: (sentence: string) => void
   readonly onTrouble: (sessionId: string, cause: unknown) => void
 }
@@ -35,10 +37,11 @@ export class ProjectFiles {
   readonly #context: ProjectFilesContext
   readonly #writerContext: WriterContext
   readonly #writers = new Map<string, SessionWriter>()
+  readonly #reconciler: Reconciler<SessionWriter>
   /** Sessions to which the links at the top of their projects will point once their pages exist. */
   readonly #newest = new Set<string>()
   readonly #reported = new Set<string>()
-  /** Sessions whose files `remove` has deleted. */
+  /** Sessions whose files `remove` has deleted and that may still exist. */
   readonly #removed = new Set<string>()
   #isClosed = false
   #cancel: () => void = () => undefined
@@ -50,14 +53,19 @@ export class ProjectFiles {
       writing: new DutyCycle(REST_FACTORS.writing),
       copying: new DutyCycle(REST_FACTORS.copying),
     }
+    this.#reconciler = new Reconciler(
+      { ...context, onTrouble: (_, cause) => this.#closeIfSuperseded(cause) },
+      { find: id => this.#writers.get(id), wanted: writer => writer.wanted() },
+    )
   }
 
   /** Writes the changes that an earlier supervisor did not write before its end. */
   async start(): Promise<void> {
     const { store, clock } = this.#context
     this.#scheduleHeartbeats()
-    for (const session of store.all()) {
-      if (this.#isUnwritten(session)) this.update(store.load(session.spec.id) ?? session)
+    for (const session of store.unsettled()) {
+      if (!this.#writers.has(session.spec.id) && this.isUnwritten(session))
+        this.update(store.load(session.spec.id) ?? session)
       await clock.yieldEventLoop()
     }
     for (const project of new Set(this.#sessions().map(({ spec }) => spec.cwd))) this.#linkNewest(project)
@@ -79,9 +87,14 @@ export class ProjectFiles {
   /** Removes a session's files, before the engine removes the session itself. */
   async remove(session: Session): Promise<void> {
     const { id } = session.spec
+    // A session that no longer exists gets no more updates.
+    for (const earlier of this.#removed)
+      if (this.#context.store.load(earlier) === undefined) this.#removed.delete(earlier)
     this.#removed.add(id)
-    await this.#writers.get(id)?.close()
+    const writer = this.#writers.get(id)
     this.#writers.delete(id)
+    this.#reconciler.update(id)
+    await writer?.close()
     this.#tryOrReport(session, () => removeSessionFiles(session, this.#writerContext))
     this.#reported.delete(id)
   }
@@ -98,6 +111,7 @@ export class ProjectFiles {
       pause(FLUSH_TIMEOUT, undefined, { ref: false }),
     ])
     await Promise.all(writers.map(writer => writer.close()))
+    await this.#reconciler.stop()
   }
 
   #scheduleHeartbeats(): void {
@@ -127,14 +141,13 @@ export class ProjectFiles {
    * Returns true when project files lack changes of the session. Excludes sessions that ended before oneshot wrote such
    * files.
    */
-  #isUnwritten({ spec, phase }: Session): boolean {
-    if (this.#writers.has(spec.id)) return false
+  isUnwritten({ spec, phase }: Session): boolean {
     const progress = phase.name === 'ended' ? readProgress(this.#context.home, spec.id) : undefined
     return phase.name !== 'ended' || (progress !== undefined && progress.endedAt !== phase.at)
   }
 
   #isIncluded({ spec }: Session): boolean {
-    return !this.#isClosed && spec.projectFiles !== false && !this.#removed.has(spec.id)
+    return !this.#isClosed && spec.supervision.projectFiles !== false && !this.#removed.has(spec.id)
   }
 
   #sessions(): Session[] {
@@ -144,10 +157,7 @@ export class ProjectFiles {
   /** Restores the links, because an earlier supervisor may have died between the start of a session and its links. */
   #linkNewest(project: string): void {
     const sessions = this.#sessions().filter(({ spec }) => spec.cwd === project)
-    const byStart = sessions
-      .map(session => ({ session, at: lastStartedAt(session, this.#writerContext) }))
-      .sort((a, b) => b.at - a.at)
-    const newest = byStart[0]?.session
+    const [newest] = sessions.sort((a, b) => b.clockSince - a.clockSince)
     if (newest === undefined) return
     if (newest.phase.name === 'ended') this.#tryOrReport(newest, () => linkToNewest(project, this.#writerContext))
     else this.#newest.add(newest.spec.id)
@@ -158,6 +168,7 @@ export class ProjectFiles {
     const existing = this.#writers.get(id)
     if (existing !== undefined) return existing
     const writer: SessionWriter = new SessionWriter(session, this.#writerContext, {
+      onChanged: () => this.#reconciler.update(id),
       onWritten: (session, { isRecreated }) => this.#onWritten(session, isRecreated),
       onFinished: () => this.#removeWriter(id, writer),
       onError: (session, cause) => this.#reportOnce(session, cause),
@@ -169,6 +180,7 @@ export class ProjectFiles {
   #removeWriter(id: string, writer: SessionWriter): void {
     if (this.#writers.get(id) === writer) this.#writers.delete(id)
     void writer.close()
+    this.#reconciler.update(id)
   }
 
   #onWritten(session: Session, isRecreated: boolean): void {

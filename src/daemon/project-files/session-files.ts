@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import type { Event } from '../../core/session/events.ts'
-import type { PhaseName, Session } from '../../core/session/session.ts'
+import type { PhaseName, Session } from '../../core/session/session-state.ts'
 import { findEnvSecrets } from '../../lib/mask/env-secrets.ts'
 import { Mask } from '../../lib/mask/mask.ts'
 import type { Instant } from '../../lib/time.ts'
@@ -61,7 +61,7 @@ export class SessionFiles {
    * Returns the mask for this attempt. The environment changes only between attempts; the secrets of earlier attempts
    * stay masked.
    */
-  maskFor({ attempt }: Session): Mask {
+  maskFor({ attempt: { number: attempt } }: Session): Mask {
     if (this.#mask?.attempt !== attempt) {
       for (const secret of findEnvSecrets(this.#context.environment(this.#id))) this.#secrets.add(secret)
       this.#mask = { attempt, mask: new Mask([...this.#secrets]) }

@@ -3,7 +3,7 @@ import { parseRestoreRequest, type RestoreRequest } from '../../api/contract/req
 import type { CheckpointView, RestoredView } from '../../api/contract/responses.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
-import { isIdle } from '../../core/session/session.ts'
+import { isIdle } from '../../core/session/session-state.ts'
 import { rootReason, Trouble } from '../../lib/errors.ts'
 import { checkpointTargetOf, NotSaved } from '../../ports/checkpoints.ts'
 import { toCheckpointView } from '../../views/session-view.ts'

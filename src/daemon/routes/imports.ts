@@ -1,3 +1,4 @@
+import { publicPhase } from '../../core/session/session-state.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { parseImportRequest, type ImportRequest } from '../../api/contract/requests.ts'
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
@@ -24,7 +25,7 @@ async function importSession(
   if (holder !== undefined)
     throw refusal(
       'name-taken',
-      `a session called ${request.name} is already ${holder.phase.name}`,
+      `a session called ${request.name} is already ${publicPhase(holder.phase)}`,
       `oneshot stop ${request.name}, then try again`,
     )
   const { preview } = prepared

@@ -2,11 +2,9 @@ import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { parseSendRequest, type SendRequest } from '../../api/contract/requests.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'
-import type { Session, Spec } from '../../core/session/session.ts'
+import type { Session, Spec } from '../../core/session/session-state.ts'
 import { invariant } from '../../lib/errors.ts'
-import { findEnvSecrets } from '../../lib/mask/env-secrets.ts'
-import { Mask } from '../../lib/mask/mask.ts'
-import { readEnvironment } from '../../views/final-output.ts'
+import { sessionMask } from '../../views/final-output.ts'
 import { toMessageView, toSessionView } from '../../views/session-view.ts'
 import { summarize } from '../session-spec.ts'
 import { wakeSession } from './resume.ts'
@@ -36,9 +34,9 @@ async function sendMessage(
   assertTakesMessages(spec, context.store.live())
   const text = Buffer.from(request.text, 'base64')
   if (text.toString('latin1').trim() === '') throw refusal('message-empty', 'the message is empty')
-  const summary = summarize(text, new Mask(findEnvSecrets(readEnvironment(context.home, id))))
+  const summary = summarize(text, sessionMask(context.home, id))
   const deliver = (): Promise<number> =>
-    context.engine.send(id, { key: request.key, gist: summary, text, ...describeSender(caller) })
+    context.engine.send(id, { key: request.key, summary, text, ...describeSender(caller) })
   const number = phase.name === 'ended' ? await wakeSession(deliver, context, { id, caller }) : await deliver()
   const session = loadSession(context, id)
   const message = session.messages.find(known => known.id === number)

@@ -8,14 +8,15 @@ import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
 import {
   type CheckpointRecord,
   countReadMessages,
-  parseCheckpointRecord,
+  decodeCheckpointRecord,
   completeMessages,
 } from '../../core/checkpoint/record.ts'
-import type { Spec } from '../../core/session/session.ts'
+import type { Spec } from '../../core/session/session-state.ts'
 import { NO_USAGE } from '../../core/session/usage.ts'
 import { isThreadId } from '../../core/session/conversation.ts'
-import type { ImportedSession } from '../../engine/create-session.ts'
+import type { ImportedSession } from '../../engine/store-imported-session.ts'
 import { excerptOf } from '../../lib/text/invisible-characters.ts'
+import { errorMessage } from '../../lib/errors.ts'
 import { Mask } from '../../lib/mask/mask.ts'
 import { formatIso } from '../../lib/time.ts'
 import type { Agent, ThreadRecord } from '../../ports/agent.ts'
@@ -76,13 +77,19 @@ async function readRecord(
   last: Checkpoint,
   { checkpoints }: ImportContext,
 ): Promise<CheckpointRecord> {
-  const record = parseCheckpointRecord(
-    await refuseOnFailure('cannot-restore', checkpoints.readRecord(target, last.commit)),
-  )
-  if (record === null) throw refusal('cannot-restore', `the record in the checkpoints of ${target.name} cannot be read`)
+  const text = await refuseOnFailure('cannot-restore', checkpoints.readRecord(target, last.commit))
+  const record = decodeOrRefuse(text, target.name)
   return {
     ...record,
     goal: completeMessages(record, await refuseOnFailure('cannot-restore', checkpoints.readMessages(target))),
+  }
+}
+
+function decodeOrRefuse(text: string, name: string): CheckpointRecord {
+  try {
+    return decodeCheckpointRecord(text)
+  } catch (cause) {
+    throw refusal('cannot-restore', `the record in the checkpoints of ${name} cannot be read: ${errorMessage(cause)}`)
   }
 }
 
@@ -125,7 +132,7 @@ function findLocalThread(
   { agents }: ImportContext,
 ): ThreadRecord | null {
   if (thread === null || !isThreadId(thread)) return null
-  const query = { thread, tag: '', cwd: run.cwd, env: run.env, since: 0, others: [], opening: '' }
+  const query = { thread, tag: '', cwd: run.cwd, env: run.env, since: 0, isForeign: () => false, opening: '' }
   return agents(session.agent).findThread?.(query) ?? null
 }
 

@@ -1,6 +1,6 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
-import type { Spec } from '../../core/session/session.ts'
+import type { Spec } from '../../core/session/session-state.ts'
 import type { Refusal } from '../../lib/errors.ts'
 import { rootReason, Trouble } from '../../lib/errors.ts'
 import type { CheckpointReader, Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'

@@ -2,12 +2,12 @@ import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { parseResumeRequest, type ResumeRequest } from '../../api/contract/requests.ts'
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
-import { isIdle, type Session, type Spec } from '../../core/session/session.ts'
+import { isIdle, publicPhase, type Session, type Spec } from '../../core/session/session-state.ts'
 import { isRefusal, Trouble } from '../../lib/errors.ts'
 import { type CheckpointReader, checkpointTargetOf, NotSaved } from '../../ports/checkpoints.ts'
 import { buildResumePreview } from '../../views/resume-preview.ts'
 import { assertMayWake } from '../caller-authorization.ts'
-import { assertListUnused, parseListPath } from '../loop-list.ts'
+import { assertListUnused, parseListPath } from '../list-in-use.ts'
 import { assertFolderExists, assertThreadFree, assertValidEnvironment } from '../session-spec.ts'
 import { loadSession, loadSessionView, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
 import { settleEndedSessions, waitUntilStarted } from './start-session.ts'
@@ -40,7 +40,11 @@ async function resumeSession(
       return loadSessionView(context, id)
     }
   } else if (!isIdle(loadSession(context, id))) {
-    throw refusal('session-running', `${name} is ${phase.name}: there is nothing to resume`, `oneshot status ${name}`)
+    throw refusal(
+      'session-running',
+      `${name} is ${publicPhase(phase)}: there is nothing to resume`,
+      `oneshot status ${name}`,
+    )
   }
   if (request.env !== undefined) assertValidEnvironment(request.env)
   const whenStarted = waitUntilStarted(context.engine, id)
@@ -93,7 +97,7 @@ async function assertWakable(context: RouteContext, id: string, cwd?: string): P
   if (holder === undefined) return
   throw refusal(
     'name-taken',
-    `another session is called ${spec.name} now, and is ${holder.phase.name}`,
+    `another session is called ${spec.name} now, and is ${publicPhase(holder.phase)}`,
     `oneshot stop ${spec.name}, then try again`,
   )
 }

@@ -1,6 +1,6 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { DaemonView, SessionView } from '../../api/contract/responses.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { KeyedMutex } from '../../lib/keyed-mutex.ts'
 import type { Agent } from '../../ports/agent.ts'

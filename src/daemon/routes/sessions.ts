@@ -11,14 +11,12 @@ import {
 import { parseRunRequest } from '../../api/contract/run-request.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { describeRequester } from '../../core/session/reactions/stop.ts'
-import type { Spec } from '../../core/session/session.ts'
-import { toSessionView } from '../../views/session-view.ts'
+import type { Spec } from '../../core/session/session-state.ts'
 import { assertOwn } from '../caller-authorization.ts'
 import { loadSession, loadSessionView, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
 import { startSession } from './start-session.ts'
 
 export const SESSION_ROUTES: Routes = {
-  'GET /v1/sessions': route({ handle: listSessions, full: 'any', confined: 'any' }),
   'POST /v1/sessions': route({
     parse: parseRunRequest,
     handle: (context, { body, caller }) => startSession(context, body, { caller }),
@@ -45,10 +43,6 @@ export const SESSION_ROUTES: Routes = {
     full: 'own',
     confined: 'never',
   }),
-}
-
-async function listSessions(context: RouteContext): Promise<SessionView[]> {
-  return context.store.all().map(session => toSessionView(session, context.home))
 }
 
 async function stopSession(context: RouteContext, { body, id, caller }: RouteCall<StopRequest>): Promise<SessionView> {
@@ -84,6 +78,18 @@ function listNames({ name, task, label }: Spec): (string | undefined)[] {
   return [name, task, label]
 }
 
+/** Removes an ended session and its files. Its checkpoints stay in git unless the caller asks for their removal. */
+export async function removeSession(
+  context: Pick<RouteContext, 'store' | 'engine' | 'projectFiles'>,
+  id: string,
+  { checkpoints = false } = {},
+): Promise<boolean> {
+  const session = context.store.load(id)
+  if (session?.phase.name !== 'ended') return false
+  await context.projectFiles.remove(session)
+  return await context.engine.remove(id, { checkpoints })
+}
+
 async function cleanSessions(
   context: RouteContext,
   { body, caller }: RouteCall<CleanRequest>,
@@ -100,8 +106,7 @@ async function cleanSessions(
       )
     }
     const { name } = loadSession(context, id).spec
-    await context.projectFiles.remove(loadSession(context, id))
-    if (!(await context.engine.remove(id, { checkpoints }))) continue
+    if (!(await removeSession(context, id, { checkpoints }))) continue
     removed.push(id)
     context.log(`${name} was removed by ${describeRequester(caller?.spec.name)}`)
   }

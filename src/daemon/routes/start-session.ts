@@ -1,9 +1,10 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
-import type { Session, Spec } from '../../core/session/session.ts'
-import type { ImportedSession } from '../../engine/create-session.ts'
+import type { Session, Spec } from '../../core/session/session-state.ts'
+import type { ImportedSession } from '../../engine/store-imported-session.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { Store } from '../../ports/store.ts'
 import { which } from '../../os/which.ts'
 import { limitToRights } from '../caller-authorization.ts'
 import { buildSpec } from '../session-spec.ts'
@@ -25,7 +26,7 @@ export async function startSession(
   // part of a budget.
   const started = await context.startMutex.run('run', async () => {
     const request = limitToRights(requested, options.caller, context)
-    const existing = request.parent && findChildSession(request.parent, context.store.all())
+    const existing = request.parent && findChildSession(request.parent, context.store)
     if (existing !== undefined) return { id: existing.spec.id, isUp: Promise.resolve() }
     await settleEndedSessions(context)
     const {
@@ -34,7 +35,8 @@ export async function startSession(
       thread,
     } = buildSpec(request, {
       agents: context.agents,
-      sessions: context.store.all(),
+      live: context.store.live(),
+      isNameUsed: name => context.store.isNameUsed(name),
       now: Date.now(),
     })
     const spec = options.caller === null ? newSpec : { ...newSpec, startedBy: options.caller.spec.id }
@@ -82,13 +84,12 @@ export function waitUntilStarted(engine: Engine, id: string): Promise<void> {
  * sessions.
  */
 export function findChildSession(
-  parent: NonNullable<Spec['parent']>,
-  sessions: readonly Session[],
+  { id, key }: NonNullable<Spec['parent']>,
+  store: Pick<Store, 'load' | 'findChild'>,
 ): Session | undefined {
-  const { id, key } = parent
-  const parentSession = sessions.find(({ spec }) => spec.id === id)
+  const parentSession = store.load(id)
   if (parentSession === undefined) throw refusal('no-session', `there is no session ${id} to start another one`)
-  const existing = sessions.find(({ spec }) => spec.parent?.id === id && spec.parent.key === key)
+  const existing = store.findChild(id, key)
   if (existing === undefined && (parentSession.phase.name === 'ended' || parentSession.wanted === 'stop'))
     throw refusal('session-ended', `${parentSession.spec.name} has ended, and starts no others`)
   return existing

@@ -13,13 +13,17 @@ import type { EngineContext } from '../context.ts'
 
 /** Milliseconds. A channel that has not answered within this time counts as unavailable. */
 const SEND_TIMEOUT: Duration = 15_000
-const RETRY: RetryPolicy = { firstPause: 5_000, maxPause: 600_000 }
+/** Milliseconds. */
+const MAX_PAUSE: Duration = 600_000
 /** Milliseconds. After a day, an undelivered notification is no longer news. */
 export const GIVE_UP_AFTER: Duration = 86_400_000
 /** Notifications that one channel receives per minute. If more are due, the queue sends them in one. */
 const MAX_PER_MINUTE = 20
 
-export type NotificationContext = Pick<EngineContext, 'store' | 'runtime' | 'clock' | 'log' | 'onTrouble'> & {
+export type NotificationContext = Pick<
+  EngineContext,
+  'store' | 'runtime' | 'clock' | 'timings' | 'log' | 'onTrouble'
+> & {
   readonly notifier: Notifier
 }
 
@@ -93,8 +97,9 @@ export class ChannelQueue {
     const hopeful = batch.filter(delivery => !isHopeless(delivery))
     if (hopeful.length === 0) return
     const tries = Math.min(...hopeful.map(delivery => delivery.tries))
-    const pause = Math.max(pauseAfter(RETRY, tries + 1), cause instanceof ChannelBusy ? cause.wait : 0)
-    const until = at + Math.min(RETRY.maxPause, pause)
+    const policy: RetryPolicy = { firstPause: this.#context.timings.channelPause, maxPause: MAX_PAUSE }
+    const pause = Math.max(pauseAfter(policy, tries + 1), cause instanceof ChannelBusy ? cause.wait : 0)
+    const until = at + Math.min(MAX_PAUSE, pause)
     await this.#write(() => this.#store.postpone(this.#channel, until, { keys: keysOf(hopeful), at, remark }), signal)
     if (tries === 0) this.#context.log(`${this.#channel} did not accept a notification, oneshot tries again: ${remark}`)
   }

@@ -1,10 +1,8 @@
 import type { CheckpointTrigger } from '../../core/checkpoint/checkpoint.ts'
-import { type Session, isIdle } from '../../core/session/session.ts'
+import { type Session, isIdle } from '../../core/session/session-state.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** Milliseconds between an edit and its checkpoint, so that one checkpoint also covers the edits that follow. */
-const AFTER_EDIT: Duration = 5_000
 /** Saving takes at most one part in this many of the time. */
 const MAX_COST_SHARE = 20
 
@@ -29,17 +27,22 @@ export interface DueCheckpoint {
  */
 export class CheckpointSchedule {
   readonly #clock: Clock
+  readonly #editDelay: Duration
   readonly #watched = new Map<string, WatchedSession>()
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, editDelay: Duration) {
     this.#clock = clock
+    this.#editDelay = editDelay
   }
 
   /** Returns the checkpoints that the session waits for; none if no program of it runs. */
   dueCheckpoints(session: Session): DueCheckpoint[] {
     const { id } = session.spec
     const isAtWork =
-      session.phase.name !== 'ended' && !isIdle(session) && session.life !== null && session.exit === null
+      session.phase.name !== 'ended' &&
+      !isIdle(session) &&
+      session.attempt.process !== null &&
+      session.attempt.exit === null
     if (!isAtWork) {
       this.forget(id)
       return []
@@ -54,7 +57,7 @@ export class CheckpointSchedule {
     const watched = this.#watched.get(spec.id)
     if (watched === undefined) return
     if (trigger === 'edit') watched.editDueAt = null
-    else watched.intervalDueAt = this.#dueAfter(spec.saving.interval, watched)
+    else watched.intervalDueAt = this.#dueAfter(spec.supervision.saving.interval, watched)
   }
 
   /** Sets the duration of the last checkpoint. */
@@ -68,18 +71,18 @@ export class CheckpointSchedule {
   }
 
   /** Begins with an edit, because files may have changed while no supervisor watched. */
-  #watch({ spec, activity }: Session): WatchedSession {
+  #watch({ spec, attempt: { activity } }: Session): WatchedSession {
     const { editedAt } = activity
     const tools = activity.tools.map(tool => tool.id)
     const watched = this.#watched.get(spec.id) ?? {
       tools,
       editedAt,
       cost: 0,
-      editDueAt: this.#clock.now() + AFTER_EDIT,
-      intervalDueAt: this.#clock.now() + spec.saving.interval,
+      editDueAt: this.#clock.now() + this.#editDelay,
+      intervalDueAt: this.#clock.now() + spec.supervision.saving.interval,
     }
     const mayHaveChanged = editedAt !== watched.editedAt || watched.tools.some(tool => !tools.includes(tool))
-    if (mayHaveChanged) watched.editDueAt ??= this.#dueAfter(AFTER_EDIT, watched)
+    if (mayHaveChanged) watched.editDueAt ??= this.#dueAfter(this.#editDelay, watched)
     this.#watched.set(spec.id, Object.assign(watched, { tools, editedAt }))
     return watched
   }

@@ -1,6 +1,6 @@
 import { CHECKPOINT_TRIGGERS, type CheckpointTrigger } from '../../core/checkpoint/checkpoint.ts'
 import { decide } from '../../core/session/table.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import { Trouble, rootReason } from '../../lib/errors.ts'
@@ -9,7 +9,7 @@ import { KeyedMutex } from '../../lib/keyed-mutex.ts'
 import { fixedPause } from '../../lib/retry-policy.ts'
 import { NotSaved, type SaveResult, checkpointTargetOf } from '../../ports/checkpoints.ts'
 import { CheckpointSchedule } from './checkpoint-schedule.ts'
-import { checkpointRequest } from './checkpoint-request.ts'
+import { checkpointRequest } from './build-checkpoint-request.ts'
 import { withTimeout } from '../../lib/timeout.ts'
 import type { EngineContext } from '../context.ts'
 import { SessionReconciler } from './reconciler.ts'
@@ -63,7 +63,7 @@ export class Checkpointer extends SessionReconciler {
     this.#context = context
     this.#report = report
     this.#onSave = onSave
-    this.#schedule = new CheckpointSchedule(context.clock)
+    this.#schedule = new CheckpointSchedule(context.clock, context.timings.editDelay)
   }
 
   #wanted(session: Session): Job[] {
@@ -167,7 +167,7 @@ export class Checkpointer extends SessionReconciler {
   }
 
   #isEnabled({ spec }: Session): boolean {
-    return spec.saving.mode !== 'off' && this.#context.checkpoints.isRepository(spec.cwd)
+    return spec.supervision.saving.mode !== 'off' && this.#context.checkpoints.isRepository(spec.cwd)
   }
 
   /** Saves without a waiting caller. The session receives a failure as a signal. */
@@ -220,8 +220,10 @@ export class Checkpointer extends SessionReconciler {
     const save = (signal: AbortSignal): Promise<SaveResult> =>
       checkpoints.save(checkpointTargetOf(spec), request, signal)
     const options = { clock, limit, doing: 'making a checkpoint', signal: this.stopping }
-    const saved = await withTimeout(save, options)
-    this.#schedule.setCost(spec.id, clock.monotonic() - began)
+    // A save that fails after a long time costs as much as one that succeeds.
+    const saved = await withTimeout(save, options).finally(() => {
+      this.#schedule.setCost(spec.id, clock.monotonic() - began)
+    })
     if (saved.isNew && saved.checkpoint.number % PRUNE_EVERY === 0) await this.#prune(session)
     return saved
   }

@@ -1,4 +1,4 @@
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Job } from '../../lib/keyed-jobs.ts'
 import type { RetryPolicy } from '../../lib/retry-policy.ts'
 import type { EngineContext } from '../context.ts'
@@ -8,12 +8,12 @@ const RETRY: RetryPolicy = { firstPause: 5_000, maxPause: 60_000 }
 
 /** Stops the children of a session that ends, so that no child continues unnoticed. The subjects are the children. */
 export class ChildSessions {
-  readonly #context: Pick<EngineContext, 'clock' | 'store' | 'onTrouble'>
+  readonly #context: Pick<EngineContext, 'clock' | 'store' | 'timings' | 'onTrouble'>
   readonly #stop: (id: string, by: string | undefined) => Promise<void>
   readonly #reconciler: Reconciler<Session>
 
   constructor(
-    context: Pick<EngineContext, 'clock' | 'store' | 'onTrouble'>,
+    context: Pick<EngineContext, 'clock' | 'store' | 'timings' | 'onTrouble'>,
     stop: (id: string, by: string | undefined) => Promise<void>,
   ) {
     this.#context = context

@@ -1,12 +1,12 @@
 import { hasProgressed, detectHang, silenceLimit, type ActivitySample } from '../../core/policy/hang-detection.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import { formatBytes } from '../../lib/bytes.ts'
 import type { Job } from '../../lib/keyed-jobs.ts'
 import { fixedPause } from '../../lib/retry-policy.ts'
 import { attemptRef } from '../../ports/runtime.ts'
-import { threadWrittenAt } from '../thread-lookup.ts'
+import { threadWrittenAt } from '../thread-survey.ts'
 import type { EngineContext } from '../context.ts'
 import { SessionReconciler } from './reconciler.ts'
 
@@ -53,16 +53,17 @@ export class HangMonitor extends SessionReconciler {
       return []
     }
     const known = this.#watched.get(id)
-    const watch = known?.attempt === session.attempt ? known : this.#watch(session)
+    const watch = known?.attempt === session.attempt.number ? known : this.#watch(session)
     const { attempt, nextCheckAt: dueAt } = watch
     return [{ key: `attempt ${attempt}`, dueAt, retry: RETRY, run: signal => this.#check(id, watch, signal) }]
   }
 
-  #watch({ spec, attempt }: Session): WatchedAttempt {
+  #watch({ spec, attempt: { number: attempt } }: Session): WatchedAttempt {
     const { clock } = this.#context
     const now = clock.monotonic()
+    const { memory, patience } = spec.supervision
     const interval =
-      spec.memory === null ? Math.min(FIRST_INTERVAL, (spec.patience.silence ?? MAX_INTERVAL) / 4) : MEMORY_INTERVAL
+      memory === null ? Math.min(FIRST_INTERVAL, (patience.silence ?? MAX_INTERVAL) / 4) : MEMORY_INTERVAL
     const watch: WatchedAttempt = {
       attempt,
       written: 0,
@@ -79,7 +80,7 @@ export class HangMonitor extends SessionReconciler {
   async #check(id: string, watch: WatchedAttempt, abortSignal: AbortSignal): Promise<void> {
     const { store, runtime, clock } = this.#context
     const session = store.load(id)
-    if (session === undefined || session.attempt !== watch.attempt || !isRunning(session)) return
+    if (session === undefined || session.attempt.number !== watch.attempt || !isRunning(session)) return
     if (this.#hasNewOutput(session, watch)) {
       watch.nextCheckAt = clock.now() + watch.interval
       return
@@ -96,7 +97,8 @@ export class HangMonitor extends SessionReconciler {
     const usual = checkInterval(session) ?? MAX_INTERVAL
     watch.interval = isQuiet ? watch.interval * 2 : usual
     watch.nextCheckAt =
-      clock.now() + Math.min(watch.interval, timeUntilHung(session, watch), session.spec.memory ? usual : Infinity)
+      clock.now() +
+      Math.min(watch.interval, timeUntilHung(session, watch), session.spec.supervision.memory ? usual : Infinity)
   }
 
   /**
@@ -106,7 +108,7 @@ export class HangMonitor extends SessionReconciler {
   #hasNewOutput(session: Session, watch: WatchedAttempt): boolean {
     const { runtime, clock } = this.#context
     const written = runtime.outputSize(attemptRef(session))
-    if (session.spec.memory !== null || written === watch.written) return false
+    if (session.spec.supervision.memory !== null || written === watch.written) return false
     const now = clock.monotonic()
     watch.written = written
     watch.sample = null
@@ -120,7 +122,7 @@ export class HangMonitor extends SessionReconciler {
   #compare(session: Session, watch: WatchedAttempt, sample: ActivitySample): boolean {
     const now = this.#context.clock.monotonic()
     const isQuiet = watch.sample !== null && !hasProgressed(watch.sample, sample, now - watch.checkedAt)
-    if (!isQuiet || session.phase.name === 'blocked') watch.quietSince = now
+    if (!isQuiet || session.phase.name === 'waiting') watch.quietSince = now
     watch.sample = sample
     watch.checkedAt = now
     return isQuiet
@@ -128,25 +130,26 @@ export class HangMonitor extends SessionReconciler {
 
   #threadWrittenAt(session: Session): Instant | null {
     const { runtime, agents } = this.#context
-    return threadWrittenAt(session, { work: runtime, agent: agents(session.spec.agent), others: () => [] })
+    return threadWrittenAt(session, { work: runtime, agent: agents(session.spec.agent), isForeign: () => false })
   }
 }
 
-function isRunning({ phase, exit }: Session): boolean {
-  return exit === null && (phase.name === 'running' || (phase.name === 'blocked' && !phase.isIdle))
+function isRunning({ phase, attempt: { exit } }: Session): boolean {
+  return exit === null && (phase.name === 'running' || phase.name === 'waiting')
 }
 
 /** Returns the time to the next check while all is well; null when the session needs no checks. */
 function checkInterval({ spec }: Session): Duration | null {
-  if (spec.memory !== null) return MEMORY_INTERVAL
-  return spec.patience.silence === null ? null : Math.min(MAX_INTERVAL, spec.patience.silence / 4)
+  const { memory, patience } = spec.supervision
+  if (memory !== null) return MEMORY_INTERVAL
+  return patience.silence === null ? null : Math.min(MAX_INTERVAL, patience.silence / 4)
 }
 
 /** Returns the awake time left before the monitor judges the silence. */
 function timeUntilHung(session: Session, { checkedAt: lookedAt, quietSince }: WatchedAttempt): Duration {
-  const { silence } = session.spec.patience
+  const { silence } = session.spec.supervision.patience
   if (silence === null) return MAX_INTERVAL
-  const left = silenceLimit(silence, session.activity.tools.at(-1) ?? null) - (lookedAt - quietSince)
+  const left = silenceLimit(silence, session.attempt.activity.tools.at(-1) ?? null) - (lookedAt - quietSince)
   return left > 0 ? left : MAX_INTERVAL
 }
 
@@ -155,11 +158,11 @@ type MonitorFinding =
   | { readonly type: 'memory.exceeded'; readonly evidence: string }
 
 function checkHang(
-  { spec, phase, activity }: Session,
+  { spec, phase, attempt: { activity } }: Session,
   { sample, checkedAt: lookedAt, quietSince }: WatchedAttempt,
 ): MonitorFinding | null {
-  const { silence } = spec.patience
-  if (silence === null || sample === null || phase.name === 'blocked') return null
+  const { silence } = spec.supervision.patience
+  if (silence === null || sample === null || phase.name === 'waiting') return null
   const tool = activity.tools.at(-1) ?? null
   const evidence = detectHang(silence, { quiet: lookedAt - quietSince, vitals: sample, tool })
   return evidence === null ? null : { type: 'agent.hung', evidence }
@@ -169,8 +172,9 @@ function checkMemory(
   { spec }: Session,
   usage: { memory: number; processes: readonly number[] },
 ): MonitorFinding | null {
-  if (spec.memory === null || usage.memory <= spec.memory) return null
+  const { memory: limit } = spec.supervision
+  if (limit === null || usage.memory <= limit) return null
   const count = usage.processes.length
   const held = `${formatBytes(usage.memory)} in ${count} ${count === 1 ? 'process' : 'processes'}`
-  return { type: 'memory.exceeded', evidence: `${held}, where ${formatBytes(spec.memory)} are allowed` }
+  return { type: 'memory.exceeded', evidence: `${held}, where ${formatBytes(limit)} are allowed` }
 }

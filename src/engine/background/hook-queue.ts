@@ -17,7 +17,9 @@ const MAX_PARALLEL = 4
 /** Milliseconds; a hook that fails is not retried, only a bug leads here. */
 const RETRY = fixedPause(60_000)
 
-type HookContext = Pick<EngineContext, 'store' | 'clock' | 'log' | 'onTrouble'> & { readonly hooks: HookRunner }
+type HookContext = Pick<EngineContext, 'store' | 'clock' | 'timings' | 'log' | 'onTrouble'> & {
+  readonly hooks: HookRunner
+}
 
 /**
  * Runs the hooks of ended sessions. The store records each call together with the end of its session; if a supervisor

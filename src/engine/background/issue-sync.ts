@@ -1,8 +1,7 @@
 import type { CheckpointTrigger } from '../../core/checkpoint/checkpoint.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { type Issue, type TrackerSnapshot, finishedIssues, keepSettled } from '../../core/session/task.ts'
-import type { Duration } from '../../lib/time.ts'
 import { Trouble, errorMessage } from '../../lib/errors.ts'
 import type { Job, JobFailure } from '../../lib/keyed-jobs.ts'
 import type { RetryPolicy } from '../../lib/retry-policy.ts'
@@ -12,13 +11,11 @@ import type { EngineContext } from '../context.ts'
 import type { Tracker, TrackerContext } from '../../ports/tracker.ts'
 import { Reconciler } from './reconciler.ts'
 
-/** Milliseconds. A tracker answers within a second; a slower one waits for something that may never happen. */
-const TRACKER_TIMEOUT: Duration = 10_000
 const RETRY: RetryPolicy = { firstPause: 30_000, maxPause: 1_800_000 }
 /** Failed tries after which the sync leaves an issue open for people to close. */
 const MAX_TRIES = 3
 
-type IssueSyncContext = Pick<EngineContext, 'store' | 'runtime' | 'clock' | 'tracker' | 'log' | 'onTrouble'>
+type IssueSyncContext = Pick<EngineContext, 'store' | 'runtime' | 'clock' | 'timings' | 'tracker' | 'log' | 'onTrouble'>
 
 /** The sessions that wait for a sync with one tracker, each with its triggers. */
 interface WaitingSyncs {
@@ -62,8 +59,13 @@ export class IssueSync {
 
   /** Runs the syncs that an earlier supervisor did not finish before its end. */
   start(): void {
-    for (const session of this.#context.store.all())
-      if (session.spec.beads === true && this.#isBehind(session)) this.requestSync(session, 'start')
+    for (const session of this.#context.store.unsettled())
+      if (this.isWanted(session)) this.requestSync(session, 'start')
+  }
+
+  /** Returns true when the records show that the session needs a sync. */
+  isWanted(session: Session): boolean {
+    return session.spec.supervision.beads === true && this.#isBehind(session)
   }
 
   /** The engine calls this with the current session after each change. */
@@ -89,7 +91,7 @@ export class IssueSync {
     try {
       const root = this.#context.tracker.findRoot(this.#trackerContext(session))
       if (root === null) return
-      if (session.spec.beads === true) this.#addRequest(root, session, trigger)
+      if (session.spec.supervision.beads === true) this.#addRequest(root, session, trigger)
       else this.#suggestTracker(session)
     } catch (cause) {
       this.#context.onTrouble('', cause)
@@ -174,12 +176,12 @@ export class IssueSync {
   }
 
   #syncContext({ spec }: Session, result: SyncResult, signal: AbortSignal): SyncContext {
-    const { clock, store, tracker } = this.#context
+    const { clock, store, timings, tracker } = this.#context
     return {
       tracker,
       call: async (doing, action) => {
         store.assertEpoch()
-        return await withTimeout(action, { clock, limit: TRACKER_TIMEOUT, doing, signal })
+        return await withTimeout(action, { clock, limit: timings.trackerTimeout, doing, signal })
       },
       onCloseFailed: (issue, cause) => {
         if (cause instanceof Superseded) throw cause

@@ -1,11 +1,11 @@
 import { testNotification } from '../../core/notify/notification.ts'
 import type { Notice } from '../../core/notify/notice.ts'
 import type { Job } from '../../lib/keyed-jobs.ts'
+import { fixedPause, type RetryPolicy } from '../../lib/retry-policy.ts'
 import type { Duration } from '../../lib/time.ts'
 import { rootReason, errorMessage } from '../../lib/errors.ts'
 import type { Delivery, NotificationStore } from '../../ports/notifications.ts'
 import { Superseded } from '../../ports/store.ts'
-import { FULL_DISK_RETRY } from '../retry-write.ts'
 import { GIVE_UP_AFTER, ChannelQueue, type NotificationContext } from './channel-queue.ts'
 import { Reconciler } from './reconciler.ts'
 
@@ -29,12 +29,14 @@ export interface ChannelTestResult {
  */
 export class NotificationSender {
   readonly #context: NotificationContext
+  readonly #retry: RetryPolicy
   readonly #queues = new Map<string, ChannelQueue>()
   readonly #reconciler: Reconciler<NotificationStore>
   #lastError = ''
 
   constructor(context: NotificationContext) {
     this.#context = context
+    this.#retry = fixedPause(context.timings.servicePause)
     this.#reconciler = new Reconciler(
       { ...context, onTrouble: (_, cause) => this.#reportError(cause) },
       { find: () => this.#store, wanted: store => this.#wanted(store) },
@@ -79,7 +81,7 @@ export class NotificationSender {
 
   #wanted(store: NotificationStore): Job[] {
     const last = store.unrouted().at(-1)
-    const routing: Job = { key: 'route', retry: FULL_DISK_RETRY, run: () => this.#routeAll() }
+    const routing: Job = { key: 'route', retry: this.#retry, run: () => this.#routeAll() }
     const pending = store.pendingDeliveries()
     const channels = [...new Set(pending.map(({ channel }) => channel))]
     return [
@@ -98,7 +100,7 @@ export class NotificationSender {
       key: `channel ${channel}`,
       dueAt: Math.min(...deliveries.map(({ due }) => due)),
       revision: deliveries[0]?.key ?? '',
-      retry: FULL_DISK_RETRY,
+      retry: this.#retry,
       run: async signal => {
         await this.#queueFor(channel).drain(signal)
         this.#lastError = ''

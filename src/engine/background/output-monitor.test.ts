@@ -1,6 +1,7 @@
+import { withAttempt } from '../../core/session/attempt.ts'
 import { expect, test } from 'vitest'
 import { createSession } from '../../core/session/create.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
 import { VirtualClock } from '../../../testkit/in-memory/virtual-clock.ts'
@@ -38,9 +39,11 @@ function startMonitor(ids: readonly string[]) {
 }
 
 function sessionAtWork(id: string): Session {
-  const { session } = createSession({ ...makeSpec({ agent: 'mute' }), id, maxOutput: GB }, { hasPrompt: false })
-  const life = { pid: 1, birth: '1', boot: 'this boot', startedAt: 0 }
-  return { ...session, attempt: 1, life, phase: { name: 'running' } } as Session
+  const { session } = createSession(makeSpec({ agent: 'mute', id, supervision: { maxOutput: GB } }), {
+    hasPrompt: false,
+  })
+  const process = { pid: 1, birth: '1', boot: 'this boot', startedAt: 0 }
+  return { ...withAttempt(session, { process }), phase: { name: 'running', since: 0 } }
 }
 
 test('the monitor reads the files of 200 silent sessions once per minute', async () => {

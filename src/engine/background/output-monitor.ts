@@ -1,4 +1,4 @@
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { formatBytes } from '../../lib/bytes.ts'
 import type { Duration } from '../../lib/time.ts'
@@ -59,11 +59,12 @@ export class OutputMonitor {
 
   /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
-    const { id, maxOutput: limit } = session.spec
-    const isAtWork = session.life !== null && session.exit === null && session.phase.name !== 'stopping'
+    const { id, supervision } = session.spec
+    const { maxOutput: limit } = supervision
+    const isAtWork = session.attempt.process !== null && session.attempt.exit === null && !('next' in session.phase)
     if (limit === undefined || limit === null || !isAtWork) return void this.#watched.delete(id)
-    if (this.#watched.get(id)?.ref.attempt === session.attempt) return
-    const before = totalOutput(session, this.#context.runtime, session.attempt - 1)
+    if (this.#watched.get(id)?.ref.attempt === session.attempt.number) return
+    const before = totalOutput(session, this.#context.runtime, session.attempt.number - 1)
     this.#watched.set(id, { ref: attemptRef(session), limit, before, isWarned: false, ...DUE_NOW })
     this.#next = DUE_NOW
   }
@@ -119,7 +120,7 @@ export class OutputMonitor {
 export function totalOutput(
   session: Session,
   runtime: Pick<Runtime, 'outputSize'>,
-  attempts = session.attempt,
+  attempts = session.attempt.number,
 ): number {
   const refs = Array.from({ length: attempts }, (_, index) => attemptRef(session, index + 1))
   return refs.reduce((total, ref) => total + runtime.outputSize(ref), 0)

@@ -1,8 +1,8 @@
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { rootReason } from '../../lib/errors.ts'
 import type { Job, JobFailure } from '../../lib/keyed-jobs.ts'
-import { stripCredentials } from '../../lib/mask/mask.ts'
+import { stripCredentials } from '../../lib/mask/address.ts'
 import type { RetryPolicy } from '../../lib/retry-policy.ts'
 import type { Duration } from '../../lib/time.ts'
 import { checkpointTargetOf } from '../../ports/checkpoints.ts'
@@ -28,7 +28,7 @@ export class Pusher extends SessionReconciler {
 
   #wanted(session: Session): Job[] {
     const { spec, saved, phase } = session
-    const { push: remote } = spec.saving
+    const { push: remote } = spec.supervision.saving
     if (remote === null || saved.last === null || saved.last.number <= (saved.pushed?.number ?? 0)) return []
     const isImmediate = saved.pushed === null || phase.name === 'ended'
     return [

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createSession } from '../../core/session/create.ts'
+import { DEFAULT_TIMINGS } from '../../core/session/timings.ts'
 import { fixedPause } from '../../lib/retry-policy.ts'
 import { Superseded } from '../../ports/store.ts'
 import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
@@ -32,8 +33,13 @@ test('a supervisor that another one has replaced starts no job, and reports that
     },
   }
   const troubles: unknown[] = []
-  const context = { clock, store, onTrouble: (_: string, cause: unknown) => troubles.push(cause) }
-  const reconciler = new SessionReconciler(context as unknown as EngineContext, () => [
+  const context = {
+    clock,
+    store,
+    timings: DEFAULT_TIMINGS,
+    onTrouble: (_: string, cause: unknown) => troubles.push(cause),
+  }
+  const reconciler = new SessionReconciler(context, () => [
     { key: 'a', retry: fixedPause(1_000), run: async () => unexpected() },
   ])
   reconciler.onSessionChanged(session)
@@ -50,11 +56,12 @@ test('records that cannot be read are read again later, and running jobs continu
   const starts: number[] = []
   const context = {
     clock,
+    timings: DEFAULT_TIMINGS,
     store: { assertEpoch: () => undefined },
     onTrouble: (_: string, cause: unknown) => troubles.push(cause),
   }
   const aborted: boolean[] = []
-  const reconciler = new Reconciler<string>(context as unknown as EngineContext, {
+  const reconciler = new Reconciler<string>(context, {
     find: key => {
       if (isBroken) throw broken
       return key

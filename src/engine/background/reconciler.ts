@@ -1,12 +1,14 @@
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import { type Job, KeyedJobs } from '../../lib/keyed-jobs.ts'
-import type { Duration } from '../../lib/time.ts'
+import type { Timings } from '../../core/session/timings.ts'
+import type { Store } from '../../ports/store.ts'
 import type { EngineContext } from '../context.ts'
 
-/** Milliseconds before the next try if the records cannot be read, for example on a disk with errors. */
-const UNREADABLE_PAUSE: Duration = 30_000
-
-type ReconcilerContext = Pick<EngineContext, 'clock' | 'store' | 'onTrouble'>
+/** The functions of the supervisor that a reconciler needs. */
+export interface ReconcilerContext extends Pick<EngineContext, 'clock' | 'onTrouble'> {
+  readonly store: Pick<Store, 'assertEpoch'>
+  readonly timings: Pick<Timings, 'servicePause'>
+}
 
 /** A background service as data: its subjects, and the jobs that each of them wants in its present state. */
 export interface Service<Subject> {
@@ -63,26 +65,36 @@ export class Reconciler<Subject> {
 
   #updateLater(key: string): void {
     if (this.#unreadable.has(key)) return
-    const { clock } = this.#context
+    const { clock, timings } = this.#context
     const retry = (): void => {
       this.#unreadable.delete(key)
       this.update(key)
     }
-    this.#unreadable.set(key, clock.schedule(clock.now() + UNREADABLE_PAUSE, retry))
+    this.#unreadable.set(key, clock.schedule(clock.now() + timings.servicePause, retry))
   }
 }
 
 /** Follows sessions: the jobs of each derive from its record. */
 export class SessionReconciler {
   readonly #reconciler: Reconciler<Session>
+  readonly #wantedJobs: (session: Session) => readonly Job[]
 
-  constructor(context: ReconcilerContext, wanted: (session: Session) => readonly Job[]) {
+  constructor(
+    context: ReconcilerContext & { readonly store: Pick<Store, 'load'> },
+    wanted: (session: Session) => readonly Job[],
+  ) {
+    this.#wantedJobs = wanted
     this.#reconciler = new Reconciler(context, { find: id => context.store.load(id), wanted })
   }
 
   /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
     this.#reconciler.update(session.spec.id, session)
+  }
+
+  /** Returns true when the session has a job to do. */
+  isWanted(session: Session): boolean {
+    return this.#wantedJobs(session).length > 0
   }
 
   get stopping(): AbortSignal {

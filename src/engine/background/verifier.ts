@@ -1,6 +1,5 @@
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
-import { needsVerification } from '../../core/session/reactions/finish.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { Trouble } from '../../lib/errors.ts'
 import type { Job } from '../../lib/keyed-jobs.ts'
@@ -33,13 +32,14 @@ export class Verifier extends SessionReconciler {
   }
 
   #wanted(session: Session): Job[] {
-    if (!needsVerification(session)) return []
-    return [{ key: `attempt ${session.attempt}`, retry: RETRY, run: signal => this.#inspect(session, signal) }]
+    if (session.phase.name !== 'verifying') return []
+    return [{ key: `attempt ${session.attempt.number}`, retry: RETRY, run: signal => this.#inspect(session, signal) }]
   }
 
   async #inspect(session: Session, abortSignal: AbortSignal): Promise<void> {
     const { store, workInspector, clock } = this.#context
-    const { spec, attempt } = session
+    const { spec } = session
+    const { number: attempt } = session.attempt
     const now = await this.#saveCurrent(session)
     store.assertEpoch()
     const shown = await workInspector.inspect(session, now, abortSignal)
@@ -52,8 +52,8 @@ export class Verifier extends SessionReconciler {
    * without one.
    */
   async #saveCurrent({ spec }: Session): Promise<Checkpoint | null> {
-    const isKept = spec.saving.mode !== 'off' && this.#context.checkpoints.isRepository(spec.cwd)
-    if (!isKept || spec.verify?.git !== true) return null
+    const isKept = spec.supervision.saving.mode !== 'off' && this.#context.checkpoints.isRepository(spec.cwd)
+    if (!isKept || spec.supervision.verify?.git !== true) return null
     try {
       return (await this.#save(spec.id)).checkpoint
     } catch (cause) {

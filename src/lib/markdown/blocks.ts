@@ -11,7 +11,7 @@ import {
   parseUnderline,
   restOfLine,
   skipIndent,
-} from './line.ts'
+} from './parse-line.ts'
 
 /** Text that is indented this much beyond its block is code. */
 const CODE_INDENT = 4

@@ -2,7 +2,7 @@ import { toOneLine } from '../text/terminal-text.ts'
 import { toWellFormed } from '../text/lossless-utf8.ts'
 import { stripComments } from './html-comments.ts'
 import { BlockParser } from './blocks.ts'
-import { dedent, skipIndent, isBlank, type MarkdownLine } from './line.ts'
+import { dedent, skipIndent, isBlank, type MarkdownLine } from './parse-line.ts'
 import type { BlockEntry } from './blocks.ts'
 
 /** A heading or a list item of a Markdown text, with its content. */

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { findEnvSecrets, findEnvSecretsWithBase64 } from './env-secrets.ts'
-import { Mask, maskAndTruncate, maskObject, stripCredentials } from './mask.ts'
+import { stripCredentials } from './address.ts'
+import { Mask, maskAndTruncate, maskObject } from './mask.ts'
 
 const mask = new Mask()
 const stars = (count: number): string => '*'.repeat(count)

@@ -1,6 +1,6 @@
 import { MultiStringSearch } from './multi-string-search.ts'
-import type { SecretPattern } from './pattern.ts'
-import { SECRET_PATTERNS, TOKEN_PATTERNS } from './token-patterns.ts'
+import type { SecretPattern } from './secret-pattern.ts'
+import { SECRET_PATTERNS, TOKEN_PATTERNS } from './pattern-catalogue.ts'
 import { KEY_ANCHOR, type KeyState, readKeyLine } from './private-key.ts'
 
 const LINE_END = 0x0a
@@ -8,15 +8,25 @@ const STAR = 0x2a
 /** Packed code has longer lines; a token that somebody wrote down does not stand behind that many characters. */
 const MAX_LINE_LENGTH = 16_384
 
-const ANCHORS = [...new Set([KEY_ANCHOR, ...SECRET_PATTERNS.flatMap(pattern => pattern.anchors)])]
-/** The patterns of each anchor, by the anchor's index. */
-const PATTERNS_BY_ANCHOR = ANCHORS.map(anchor => SECRET_PATTERNS.filter(pattern => pattern.anchors.includes(anchor)))
-let search: MultiStringSearch | undefined
+interface AnchorIndex {
+  readonly search: MultiStringSearch
+  /** The patterns of each anchor, by the anchor's index. */
+  readonly patterns: readonly (readonly SecretPattern[])[]
+}
+let anchorIndex: AnchorIndex | undefined
 
-/** The first use builds the search, because that takes longer than most commands that could need it. */
-function anchorSearch(): MultiStringSearch {
-  search ??= new MultiStringSearch(ANCHORS.map(anchor => Buffer.from(anchor)))
-  return search
+/** The first use builds the index, because that takes longer than most commands that could need it. */
+function getAnchorIndex(): AnchorIndex {
+  anchorIndex ??= createAnchorIndex()
+  return anchorIndex
+}
+
+function createAnchorIndex(): AnchorIndex {
+  const anchors = [...new Set([KEY_ANCHOR, ...SECRET_PATTERNS.flatMap(pattern => pattern.anchors)])]
+  return {
+    search: new MultiStringSearch(anchors.map(anchor => Buffer.from(anchor))),
+    patterns: anchors.map(anchor => SECRET_PATTERNS.filter(pattern => pattern.anchors.includes(anchor))),
+  }
 }
 
 /**
@@ -35,7 +45,7 @@ export class Mask {
     for (const secret of this.#secrets) maskAll(secret, bytes)
     let within = state
     for (let at = 0; at < bytes.length; ) {
-      const found = within === 'outside' ? anchorSearch().firstEnd(bytes, at) : at
+      const found = within === 'outside' ? getAnchorIndex().search.firstEnd(bytes, at) : at
       if (found < 0) break
       const from = within === 'outside' ? startOfLine(bytes, at, found) : at
       const end = bytes.indexOf(LINE_END, from)
@@ -55,7 +65,7 @@ export class Mask {
 
 /** Returns true if the bytes hold a private key, or a token that its form alone identifies. */
 export function containsToken(bytes: Buffer): boolean {
-  if (anchorSearch().firstEnd(bytes, 0) < 0) return false
+  if (getAnchorIndex().search.firstEnd(bytes, 0) < 0) return false
   const text = bytes.toString('latin1')
   return text.split('\n').some(line => {
     const cut = line.slice(0, MAX_LINE_LENGTH)
@@ -77,8 +87,8 @@ function startOfLine(bytes: Buffer, from: number, found: number): number {
 function maskLine(bytes: Buffer, state: KeyState): KeyState {
   const line = bytes.toString('latin1')
   const tried = new Set<SecretPattern>()
-  for (const word of anchorSearch().wordsIn(bytes, 0, bytes.length)) {
-    for (const pattern of PATTERNS_BY_ANCHOR[word] ?? []) {
+  for (const word of getAnchorIndex().search.wordsIn(bytes, 0, bytes.length)) {
+    for (const pattern of getAnchorIndex().patterns[word] ?? []) {
       if (tried.has(pattern)) continue
       tried.add(pattern)
       for (const [from, to] of pattern.find(line)) bytes.fill(STAR, from, to)
@@ -109,9 +119,4 @@ function maskValue(value: unknown, mask: Mask): unknown {
   if (Array.isArray(value)) return value.map(item => maskValue(item, mask))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskValue(item, mask)]))
-}
-
-/** Returns an address for display: `https://me:secret@host/x` without the part before the @. */
-export function stripCredentials(address: string): string {
-  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1')
 }

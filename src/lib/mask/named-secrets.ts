@@ -1,4 +1,4 @@
-import { findMatches, type Range } from './pattern.ts'
+import { findMatches, type Range } from './secret-pattern.ts'
 
 const PASSWORD = 'pass(?:word|wd|phrase|code)|[_-]pass|[_-]pwd|secret'
 const KEY = '(?:api|access|account|auth|encryption|master|private|secret|shared|signing)[_-]?key'

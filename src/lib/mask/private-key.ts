@@ -1,4 +1,4 @@
-import { findMatches, type Range } from './pattern.ts'
+import { findMatches, type Range } from './secret-pattern.ts'
 
 /** The position of a reader: outside of any private key, after the first line of one, or among its lines. */
 export type KeyState = 'outside' | 'begun' | 'inside'

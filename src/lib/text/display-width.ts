@@ -42,6 +42,8 @@ const WIDE: readonly (readonly [number, number])[] = [
 
 function widthOf(codePoint: number): number {
   if (codePoint < 0x300) return 1
+  // Arrows, lines and other symbols. Without them, a usual list never compiles the expression below, which takes 2 ms.
+  if (codePoint >= 0x2100 && codePoint <= 0x2bff) return 1
   if (/[\p{Mn}\p{Me}\p{Cf}]/u.test(String.fromCodePoint(codePoint))) return 0
   return WIDE.some(([from, to]) => codePoint >= from && codePoint <= to) ? 2 : 1
 }

@@ -27,8 +27,12 @@ export function renderTerminalText(text: string, options: { colour: boolean }): 
     .join('\n')
 }
 
+/** Most texts are words of plain ASCII with single spaces, and need none of the larger expressions. */
+const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/
+
 /** Converts text to a single line of a table or a sentence: nothing in it can move the cursor or change the colour. */
 export function toOneLine(text: string): string {
+  if (PLAIN_LINE.test(text)) return text
   return text
     .replace(SEQUENCES, '')
     .replace(/\s+/g, ' ')

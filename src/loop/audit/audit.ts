@@ -1,5 +1,5 @@
 import { evidenceOf, type WorkEvidence, type FileChange, type DetailedEvidence } from '../../core/loop/work-evidence.ts'
-import type { Loop, LoopTask, PreviousCompletion } from '../../core/loop/loop.ts'
+import type { Loop, LoopTask, PreviousCompletion } from '../../core/loop/loop-state.ts'
 import {
   type UnreachableCommits,
   isEntryLost,
@@ -20,7 +20,7 @@ export interface AuditResult {
   readonly losses: readonly LostWork[]
   readonly paths: ReadonlySet<string>
   /** Files of finished work that have lost most of their lines or their commit, one sentence each. */
-  readonly thinned: readonly string[]
+  readonly shortenedFiles: readonly string[]
 }
 
 /** The changes to compare with finished work. */
@@ -33,7 +33,7 @@ interface Comparison {
   readonly editedLater?: ReadonlySet<string>
 }
 
-const NO_LOSSES: AuditResult = { losses: [], paths: new Set(), thinned: [] }
+const NO_LOSSES: AuditResult = { losses: [], paths: new Set(), shortenedFiles: [] }
 
 /**
  * Detects lost work of finished tasks. It reads the files of each finished task from git once and caches them; each
@@ -73,7 +73,7 @@ export class Audit {
     return {
       losses: found.flatMap(({ losses }) => losses),
       paths: new Set(found.flatMap(({ paths }) => [...paths])),
-      thinned: found.flatMap(({ thinned }) => thinned),
+      shortenedFiles: found.flatMap(({ shortenedFiles }) => shortenedFiles),
     }
   }
 
@@ -106,7 +106,11 @@ export class Audit {
       own.map(({ path, before, after }) => ({ path, before, after })),
     )
     const uncommitted = loop.branch === null ? await this.#findUncommitted(loop, since, seen) : []
-    return { ...audited, thinned: [...audited.thinned, ...uncommitted], evidence: evidenceOf(seen, own, notOwn) }
+    return {
+      ...audited,
+      shortenedFiles: [...audited.shortenedFiles, ...uncommitted],
+      evidence: evidenceOf(seen, own, notOwn),
+    }
   }
 
   async #findUncommitted(loop: Loop, since: WorkSpan['since'], seen: DetailedEvidence): Promise<readonly string[]> {
@@ -130,12 +134,12 @@ export class Audit {
 
   /** Returns true if lost work exists again. */
   async isRestored(
-    { stand, place, evidence }: PreviousCompletion,
+    { state, checkout, evidence }: PreviousCompletion,
     kept: readonly FileChange[],
     tree: string,
   ): Promise<boolean> {
-    if (stand.name !== 'done' || place === null) return false
-    const [made] = await this.#changedFiles([spanOf(place.since, evidence)])
+    if (state.name !== 'done' || checkout === null) return false
+    const [made] = await this.#changedFiles([spanOf(checkout.since, evidence)])
     const files = addKept(made ?? [], kept)
     if (files.length === 0) return false
     const present = await this.#worktrees.listTree(this.#cwd, tree)
@@ -148,10 +152,13 @@ export class Audit {
   /** Compares the user's uncommitted files from the start of the loop with a whole tree. */
   async auditUserFiles(loop: Loop, tree: string): Promise<AuditResult> {
     const files = await this.userFiles(loop)
-    if (files.length === 0 || loop.yours === undefined) return NO_LOSSES
+    if (files.length === 0 || loop.userChanges === undefined) return NO_LOSSES
     const present = await this.#worktrees.listTree(this.#cwd, tree)
     const changes = files.map(({ path, after }) => ({ path, before: after, after: present.get(path) ?? null }))
-    return this.#audit([{ task: null, span: loop.yours, files }], { changes, pair: [loop.yours.now.tree, tree] })
+    return this.#audit([{ task: null, span: loop.userChanges, files }], {
+      changes,
+      pair: [loop.userChanges.now.tree, tree],
+    })
   }
 
   async userFiles(loop: Loop): Promise<readonly FileChange[]> {
@@ -165,10 +172,10 @@ export class Audit {
       .map(work => ({ ...work, paths: findLostPaths(work.files, changes) }))
       .filter(({ paths }) => paths.length > 0)
     const all = new Set(suspected.flatMap(({ paths }) => paths))
-    const thinned = await describeThinned(works, { ...compared, lost: all, isTop: this.#isTop }, hashes =>
+    const shortenedFiles = await describeThinned(works, { ...compared, lost: all, isTop: this.#isTop }, hashes =>
       this.#worktrees.readBlobs(this.#cwd, hashes),
     )
-    if (suspected.length === 0) return { ...NO_LOSSES, thinned }
+    if (suspected.length === 0) return { ...NO_LOSSES, shortenedFiles }
     const gone = changes.filter(({ path, before, after }) => all.has(path) && isEntryLost(before, after))
     const paths = gone.map(({ path }) => path)
     const moved = paths.length === 0 ? new Set() : await this.#worktrees.findMovedPaths(this.#cwd, pair, paths)
@@ -176,7 +183,7 @@ export class Audit {
       .map(work => ({ ...work, paths: work.paths.filter(path => !moved.has(path)) }))
       .filter(({ paths: left }) => left.length > 0)
     const losses = await Promise.all(lost.map(work => this.#describeLoss(work, compared)))
-    return { losses, paths: new Set(lost.flatMap(({ paths: left }) => left)), thinned }
+    return { losses, paths: new Set(lost.flatMap(({ paths: left }) => left)), shortenedFiles }
   }
 
   async #describeLoss(work: FinishedWork & { paths: readonly string[] }, compared: Comparison): Promise<LostWork> {
@@ -219,9 +226,9 @@ export class Audit {
       const span = workSpan(task)
       return span === null ? [] : [{ task, span }]
     })
-    if (withYours && loop.yours !== undefined) spans.push({ task: null, span: loop.yours })
+    if (withYours && loop.userChanges !== undefined) spans.push({ task: null, span: loop.userChanges })
     const found = await this.#changedFiles(spans.map(({ span }) => span))
-    return spans.map(({ task, span }, n) => ({ task, span, files: addKept(found[n] ?? [], task?.kept ?? []) }))
+    return spans.map(({ task, span }, n) => ({ task, span, files: addKept(found[n] ?? [], task?.remainingWork ?? []) }))
   }
 
   /** Returns the changes within each of these spans. */
@@ -258,7 +265,7 @@ function spanKey({ since, now }: WorkSpan): string {
 
 /** Returns paths that other tasks have changed after this one. */
 function editedAfter({ task }: FinishedWork, works: readonly FinishedWork[]): ReadonlySet<string> {
-  const doneAt = (one: LoopTask | null): number => (one?.stand.name === 'done' ? one.stand.at : 0)
+  const doneAt = (one: LoopTask | null): number => (one?.state.name === 'done' ? one.state.at : 0)
   const later = works.filter(other => other.task !== task && doneAt(other.task) >= doneAt(task))
   return new Set(later.flatMap(({ files }) => files.map(({ path }) => path)))
 }

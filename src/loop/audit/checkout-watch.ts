@@ -1,4 +1,4 @@
-import type { Loop, LoopTask } from '../../core/loop/loop.ts'
+import type { Loop, LoopTask } from '../../core/loop/loop-state.ts'
 import { formatFew, type LostWork } from '../../core/loop/lost-work.ts'
 import { restoreDeletedCommand } from '../../core/loop/restore-command.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
@@ -8,7 +8,7 @@ import type { Audit } from './audit.ts'
 
 /** The changes of an iteration to the user's checkout. */
 interface CheckoutChange {
-  readonly strayed: string | null
+  readonly outsideChanges: string | null
   readonly losses: readonly LostWork[]
   /** Sentences about settings and committed files. */
   readonly notes: readonly string[]
@@ -57,9 +57,9 @@ export class CheckoutWatch {
       before === null || before.branch === now.branch
         ? null
         : await this.#describePointedHead(task, before, now, isAgent)
-    const strayed = pointed ?? (isAgent ? describeMove(task, before, now) : null)
+    const outsideChanges = pointed ?? (isAgent ? describeMove(task, before, now) : null)
     const notes = [...(await this.#describeHindrances(task)), ...(await this.#describeDeleted(task, now))]
-    return { strayed, losses: await this.#findMissing(loop), notes }
+    return { outsideChanges, losses: await this.#findMissing(loop), notes }
   }
 
   async #describePointedHead({ item }: LoopTask, before: Head, now: Head, isAgent: boolean): Promise<string | null> {
@@ -123,7 +123,7 @@ export class CheckoutWatch {
     const now = await this.#fileStamps(loop)
     this.#files = now
     const isSame = before === null || [...now].every(([file, stat]) => before.get(file) === stat)
-    if (isSame || loop.yours === undefined) return []
+    if (isSame || loop.userChanges === undefined) return []
     const { tree } = await this.#worktrees.snapshot(this.#cwd)
     return (await this.#audit.auditUserFiles(loop, tree)).losses
   }

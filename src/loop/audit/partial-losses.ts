@@ -1,5 +1,5 @@
 import type { DetailedEvidence, FileChange } from '../../core/loop/work-evidence.ts'
-import type { LoopTask } from '../../core/loop/loop.ts'
+import type { LoopTask } from '../../core/loop/loop-state.ts'
 import { type WorkSpan, formatFew } from '../../core/loop/lost-work.ts'
 import { commitPathsCommand, restorePathsCommand, shortHash } from '../../core/loop/restore-command.ts'
 import {
@@ -56,9 +56,9 @@ export async function describeThinned(
     const came = others.filter(({ path }) => path !== edit.change.path)
     const added = came.map(({ before, after }) => subtractLines(linesOf(after), linesOf(before)))
     const elsewhere = added.reduce(addLines, new Map<string, number>())
-    const thinned = findRemovedLines(edit, linesOf, elsewhere)
-    if (thinned === null) return []
-    const { path, all, gone } = thinned
+    const shortenedFiles = findRemovedLines(edit, linesOf, elsewhere)
+    if (shortenedFiles === null) return []
+    const { path, all, gone } = shortenedFiles
     const back = edit.change.before === edit.own.after ? span.now.tree : pair[0].replace('^{tree}', '')
     return [
       `${gone} of the ${all} lines that task ${task.item.label} added to ${displayPath(path)} are gone; \`${restorePathsCommand(back, [path], compared.isTop)}\` brings the file back as it was`,

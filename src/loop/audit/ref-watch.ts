@@ -1,4 +1,4 @@
-import type { LoopTask } from '../../core/loop/loop.ts'
+import type { LoopTask } from '../../core/loop/loop-state.ts'
 import { MAX_LISTED_PATHS, shortHash } from '../../core/loop/restore-command.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { rawPathBytes, displayPath } from '../../lib/text/raw-path.ts'

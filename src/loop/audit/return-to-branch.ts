@@ -1,11 +1,11 @@
 import path from 'node:path'
-import type { LoopTask } from '../../core/loop/loop.ts'
+import type { LoopTask } from '../../core/loop/loop-state.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import type { EffectRun } from '../context.ts'
 
-/** Says if the verifier can judge the iteration; `strayed` is a sentence about the agent's changes to the branch. */
+/** Says if the verifier can judge the iteration; `outsideChanges` is a sentence about the agent's changes to the branch. */
 export type BranchReturn =
-  | { readonly kind: 'here'; readonly strayed: string | null }
+  | { readonly kind: 'here'; readonly outsideChanges: string | null }
   | { readonly kind: 'lost'; readonly why: string }
 
 /** Checks the loop's branch out again if an agent has left it. */
@@ -13,8 +13,8 @@ export async function returnToLoopBranch({ context, loop }: EffectRun, task: Loo
   const { worktrees, session, paths, spec } = context
   const top = paths.topOf(session.cwd)
   if (!worktrees.hasRepository(top)) return { kind: 'lost', why: describeDeletedRepository(top, task) }
-  const { home } = loop()
-  if (spec.parallel !== null || home === undefined) return { kind: 'here', strayed: null }
+  const { userBranch } = loop()
+  if (spec.parallel !== null || userBranch === undefined) return { kind: 'here', outsideChanges: null }
   const who = `the agent of task ${task.item.label}`
   const [hindrance] = await worktrees.hindrances(session.cwd)
   if (hindrance !== undefined)
@@ -22,29 +22,29 @@ export async function returnToLoopBranch({ context, loop }: EffectRun, task: Loo
       kind: 'lost',
       why: `git does not use your checkout any more, because somebody set ${hindrance.what} while ${who} worked: \`${hindrance.cure}\`, then oneshot resume ${session.name}`,
     }
-  const returned = await worktrees.returnToBranch(session.cwd, home, task.place?.since ?? null)
+  const returned = await worktrees.returnToBranch(session.cwd, userBranch, task.checkout?.since ?? null)
   switch (returned.kind) {
     case 'there':
-      return { kind: 'here', strayed: null }
+      return { kind: 'here', outsideChanges: null }
     case 'followed':
       return {
         kind: 'here',
-        strayed: `${who} left ${home} for ${returned.from}; its commits from there are on ${home} now`,
+        outsideChanges: `${who} left ${userBranch} for ${returned.from}; its commits from there are on ${userBranch} now`,
       }
     case 'pointed':
       return {
         kind: 'here',
-        strayed: `${who} pointed HEAD to ${returned.from} without a checkout; HEAD names ${home} again, and no file was touched`,
+        outsideChanges: `${who} pointed HEAD to ${returned.from} without a checkout; HEAD names ${userBranch} again, and no file was touched`,
       }
     case 'returned':
       return {
         kind: 'here',
-        strayed: `${who} left ${home} for ${returned.from}; ${home} is checked out again${describeLeft(returned)}`,
+        outsideChanges: `${who} left ${userBranch} for ${returned.from}; ${userBranch} is checked out again${describeLeft(returned)}`,
       }
     case 'stuck':
       return {
         kind: 'lost',
-        why: `${who} left ${home} for ${returned.from}, and ${home} cannot be checked out again (${returned.why}): ${formatCommandLine(['git', 'checkout', home])}, then oneshot resume ${session.name}`,
+        why: `${who} left ${userBranch} for ${returned.from}, and ${userBranch} cannot be checked out again (${returned.why}): ${formatCommandLine(['git', 'checkout', userBranch])}, then oneshot resume ${session.name}`,
       }
   }
 }

@@ -1,8 +1,8 @@
 import path from 'node:path'
-import type { LoopEffect } from '../../core/loop/effects.ts'
-import { findTask } from '../../core/loop/update.ts'
+import type { LoopEffect } from '../../core/loop/derive-effects.ts'
+import { findTask } from '../../core/loop/task-changes.ts'
 import { type ChangedFile, type DetailedEvidence, type WorkEvidence, hasWork } from '../../core/loop/work-evidence.ts'
-import type { LoopTask, TaskCheckout } from '../../core/loop/loop.ts'
+import type { LoopTask, TaskCheckout } from '../../core/loop/loop-state.ts'
 import type { LostWork } from '../../core/loop/lost-work.ts'
 import { invariant } from '../../lib/errors.ts'
 import type { CheckResult } from '../../ports/checks.ts'
@@ -10,15 +10,15 @@ import type { EffectRun, LoopContext } from '../context.ts'
 import { returnToLoopBranch } from '../audit/return-to-branch.ts'
 import { readListAfterWork } from './task-list.ts'
 import { traceFileFor } from './run-worker.ts'
-import { NO_TAMPERING, type TamperingReport, detectTampering } from '../../core/tampering/detect.ts'
+import { NO_TAMPERING, type TamperingReport, detectTampering } from '../../core/tampering/detect-tampering.ts'
 
-type VerifyEffect = Extract<LoopEffect, { type: 'judge' }>
+type VerifyEffect = Extract<LoopEffect, { type: 'verify' }>
 
 /** Collects the evidence of an iteration. Skips the check if the work has failed already. */
 export async function verifyTask({ task, role, iteration }: VerifyEffect, run: EffectRun): Promise<void> {
   const { context, report, ending } = run
   const { worktrees } = context
-  const place = role === 'resolve' ? task.resolution : task.place
+  const place = role === 'resolve' ? task.resolution : task.checkout
   invariant(place !== null, `task ${task.item.label} was worked on nowhere`)
   const returned = await returnToLoopBranch(run, task)
   if (returned.kind === 'lost') return report({ type: 'loop.impossible', reason: returned.why })
@@ -30,7 +30,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const keepAs = `${context.session.id}/${task.number}`
   // A task whose work was lost may restore that work.
   const begunAt = (task.reopened ?? 0) > 0 ? run.loop().createdAt : (task.tries[0]?.since ?? 0)
-  const branch = task.place?.branch ?? null
+  const branch = task.checkout?.branch ?? null
   const all = await worktrees.collectEvidence(place.cwd, place.since, context.excludedPaths, {
     backupName: keepAs,
     worker,
@@ -40,10 +40,10 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const seen = place.branch === null ? all : withoutRepositories(all)
   const at = place.branch === null ? undefined : { cwd: place.cwd, branch: place.branch }
   const audited = await context.audit.auditIteration(run.loop(), { since: place.since, seen, at })
-  const { evidence, losses, thinned } = audited
-  const left = run.loop().marking === 'here' ? await readListAfterWork(run, task) : { list: null, note: null }
+  const { evidence, losses, shortenedFiles } = audited
+  const left = run.loop().tickAt === 'here' ? await readListAfterWork(run, task) : { list: null, note: null }
   const unresolved =
-    role === 'resolve' ? worktrees.findConflictMarkers(context.paths.topOf(place.cwd), task.clash) : seen.conflicts
+    role === 'resolve' ? worktrees.findConflictMarkers(context.paths.topOf(place.cwd), task.conflicts) : seen.conflicts
   // The loop commits a merge that the agent has resolved.
   const underWay = role === 'resolve' && seen.underWay?.startsWith('a merge') ? null : seen.underWay
   const isWhole = unresolved.length === 0 && underWay === null
@@ -51,7 +51,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const shouldCheck = isWhole && weakened.refused.length === 0 && isWorthChecking(task, evidence)
   const check = shouldCheck ? await runCheck(place, iteration, run) : null
   if (ending.aborted) return
-  const strayed = returned.strayed ?? beside.strayed ?? describeOwnRepositories(task, all, seen)
+  const outsideChanges = returned.outsideChanges ?? beside.outsideChanges ?? describeOwnRepositories(task, all, seen)
   const taken = [...losses, ...beside.losses]
   const found = {
     evidence,
@@ -61,13 +61,13 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
     unresolved,
     underWay,
     losses: taken,
-    strayed,
+    outsideChanges,
     weakened,
-    thinned,
+    shortenedFiles,
     notes,
   }
-  report({ type: 'task.judged', task: task.item.key, iteration, ...found })
-  if (trace !== null && findTask(run.loop(), task.item.key)?.stand.name === 'done') worktrees.removeTrace(trace)
+  report({ type: 'task.verified', task: task.item.key, iteration, ...found })
+  if (trace !== null && findTask(run.loop(), task.item.key)?.state.name === 'done') worktrees.removeTrace(trace)
 }
 
 /** Recreates a removed worktree, and compares the user's checkout. */
@@ -76,14 +76,14 @@ async function inspectCheckout(
   task: LoopTask,
   { cwd, branch, since }: TaskCheckout,
   trace: string | null,
-): Promise<{ strayed: string | null; losses: readonly LostWork[]; notes: readonly string[] }> {
+): Promise<{ outsideChanges: string | null; losses: readonly LostWork[]; notes: readonly string[] }> {
   const { worktrees, paths, session, checkoutWatch } = context
-  if (branch === null) return { strayed: null, losses: [], notes: [] }
+  if (branch === null) return { outsideChanges: null, losses: [], notes: [] }
   const worktree = { path: paths.topOf(cwd), branch }
   const missing = since.head === null ? null : await worktrees.repair(session.cwd, worktree, since.head)
   const seen = await checkoutWatch.inspect(loop(), task, trace)
   const note = `the ${missing === 'folder' ? 'worktree' : 'branch'} of task ${task.item.label} was removed while its agent worked; the loop makes a new one`
-  return { ...seen, strayed: seen.strayed ?? (missing === null ? null : note) }
+  return { ...seen, outsideChanges: seen.outsideChanges ?? (missing === null ? null : note) }
 }
 
 /** The loop does not merge a repository that an agent created in a worktree: its content does not count as work. */
@@ -98,9 +98,9 @@ function describeOwnRepositories({ item }: LoopTask, all: DetailedEvidence, seen
   return `the agent of task ${item.label} made a repository of its own at ${names.join(', ')}: the loop does not merge its contents`
 }
 
-function isWorthChecking({ stand }: LoopTask, evidence: WorkEvidence): boolean {
-  const isFlawed = stand.name === 'judging' && stand.flaw !== null
-  return !isFlawed && hasWork(evidence)
+function isWorthChecking({ state }: LoopTask, evidence: WorkEvidence): boolean {
+  const hasFailed = state.name === 'verifying' && state.failure !== null
+  return !hasFailed && hasWork(evidence)
 }
 
 /** Returns null if there is no check to run. */
@@ -111,7 +111,7 @@ export async function runCheck(
 ): Promise<CheckResult | null> {
   const { spec, checks, env, logFolder } = context
   // A check that appears later is the agent's own: the loop runs it only if the agent may run anything itself.
-  const isToSeek = spec.seek === true && spec.worker.autonomy === 'full'
+  const isToSeek = spec.detectCheckEachTime === true && spec.worker.autonomy === 'full'
   const check = spec.check ?? (isToSeek ? checks.detect(cwd) : null)
   if (check === null) return null
   const log = path.join(logFolder, `check-${name}.log`)
@@ -130,14 +130,14 @@ export async function runFirstCheck(run: EffectRun): Promise<void> {
   // A check that cannot run at all does not count as failing at the start: otherwise the loop could never verify
   // anything.
   const baseline = check?.isUnknown === true ? null : check
-  if (!ending.aborted) report({ type: 'check.tried', check: baseline, trouble: null })
+  if (!ending.aborted) report({ type: 'baseline.checked', check: baseline, trouble: null })
 }
 
 /** Audits finished work once more before the end: the last check or another program may have removed it. */
 export async function finalAudit({ context, loop, report }: EffectRun): Promise<void> {
   const { tree } = await context.worktrees.snapshot(context.session.cwd)
-  const { losses, thinned } = await context.audit.auditSince(loop(), tree)
-  report({ type: 'loop.audited', losses, notes: thinned })
+  const { losses, shortenedFiles } = await context.audit.auditSince(loop(), tree)
+  report({ type: 'loop.audited', losses, notes: shortenedFiles })
 }
 
 /** Finds changes since the start of a task that weaken its verification. */

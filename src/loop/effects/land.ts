@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Loop } from '../../core/loop/loop.ts'
+import type { Loop } from '../../core/loop/loop-state.ts'
 import { rawPath } from '../../lib/text/raw-path.ts'
 import { Trouble, errorMessage, invariant } from '../../lib/errors.ts'
 import type { LandedList } from '../../ports/worktrees.ts'
@@ -13,7 +13,7 @@ export async function landBranch({ context, loop, report }: EffectRun): Promise<
   const busy = context.serialLoops.find()
   if (busy !== null) {
     const reason = `${busy} works in this checkout; once it has ended: oneshot ralph land ${session.name}`
-    return report({ type: 'loop.unlanded', reason })
+    return report({ type: 'landing.failed', reason })
   }
   try {
     const { commit } = await worktrees.land(session.cwd, tip, `Merge ${branch}`, landedList(context, loop()))
@@ -21,17 +21,17 @@ export async function landBranch({ context, loop, report }: EffectRun): Promise<
     report({ type: 'loop.landed', commit })
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
-    report({ type: 'loop.unlanded', reason: errorMessage(cause) })
+    report({ type: 'landing.failed', reason: errorMessage(cause) })
   }
 }
 
 /** Returns the list if it is part of the landing: the loop ticks its boxes in the user's version if both changed. */
 export function landedList(
   { taskSource: source, paths: layout }: LoopContext,
-  { marking, tasks }: Loop,
+  { tickAt, tasks }: Loop,
 ): { list?: LandedList } {
-  if (marking !== 'merge' || source.file === null) return {}
-  const done = tasks.filter(({ stand, tries }) => stand.name === 'done' && tries.length > 0)
+  if (tickAt !== 'merge' || source.file === null) return {}
+  const done = tasks.filter(({ state, tries }) => state.name === 'done' && tries.length > 0)
   const marks = done.map(({ item }) => ({ key: item.key, isDone: true, reason: 'landed' }))
   const tick = (top: string): Promise<void> =>
     source.mark(path.join(top, layout.subfolder), marks, AbortSignal.timeout(TIMEOUT))

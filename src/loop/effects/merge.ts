@@ -1,6 +1,6 @@
-import type { LoopEffect } from '../../core/loop/effects.ts'
+import type { LoopEffect } from '../../core/loop/derive-effects.ts'
 import { isFailingSinceStart } from '../../core/loop/baseline-check.ts'
-import { type LoopTask, taskProof, type WorkerRole } from '../../core/loop/loop.ts'
+import { type LoopTask, taskProof, type WorkerRole } from '../../core/loop/loop-state.ts'
 import { formatFew } from '../../core/loop/lost-work.ts'
 import { invariant, Trouble } from '../../lib/errors.ts'
 import type { Worktree, MergeResult, Worktrees } from '../../ports/worktrees.ts'
@@ -31,7 +31,7 @@ const MAX_TRIES = 2
 async function repairWorktrees({ task, role }: MergeEffect, { context, loop }: EffectRun): Promise<boolean> {
   const { worktrees, paths, session } = context
   const { tip } = loop()
-  const place = role === 'resolve' ? task.resolution : task.place
+  const place = role === 'resolve' ? task.resolution : task.checkout
   const needed = [
     { worktree: paths.integration, commit: tip },
     {
@@ -62,14 +62,14 @@ async function mergeOnce(effect: MergeEffect, run: EffectRun): Promise<void> {
   const { worktree, judged } = await commitVerified(task, role, run, tip)
   const isVerifiedTree = role === 'task' && (await isAsVerified(task, worktree, tip, context))
   const merged = await mergeWithTask(task, { role, judged, tip }, context)
-  const clashed = { type: 'task.clashed', task: key, commit: judged, files: [], detail: '' } as const
+  const conflict = { type: 'task.conflicted', task: key, commit: judged, files: [], detail: '' } as const
   if (merged.kind === 'conflict') {
     await worktrees.reset(paths.integration, tip)
     const reason = `it conflicts with work already merged in ${merged.files.join(', ')}`
-    return report({ ...clashed, files: merged.files, reason })
+    return report({ ...conflict, files: merged.files, reason })
   }
   const [changes] = await worktrees.diffTrees(session.cwd, [[tip, merged.commit]])
-  const { losses, thinned } = await context.audit.auditChanges(loop(), {
+  const { losses, shortenedFiles } = await context.audit.auditChanges(loop(), {
     changes: changes ?? [],
     pair: [tip, merged.commit],
     worktree: { cwd: paths.folderIn(paths.integration), branch: paths.integration.branch },
@@ -77,7 +77,7 @@ async function mergeOnce(effect: MergeEffect, run: EffectRun): Promise<void> {
   if (losses.length > 0) {
     await worktrees.reset(paths.integration, tip)
     const reason = `merging it would remove finished work: ${losses.map(({ what }) => what).join('; ')}`
-    return report({ ...clashed, reason })
+    return report({ ...conflict, reason })
   }
   const at = { cwd: paths.folderIn(paths.integration) }
   const check = isVerifiedTree ? null : await runCheck(at, `merge-${task.number}`, run)
@@ -85,13 +85,13 @@ async function mergeOnce(effect: MergeEffect, run: EffectRun): Promise<void> {
   if (check !== null && !check.ok && !isFailingSinceStart(loop(), check)) {
     await worktrees.reset(paths.integration, tip)
     const reason = `the check fails together with the work already merged: ${check.how}`
-    return report({ ...clashed, reason, detail: check.tail })
+    return report({ ...conflict, reason, detail: check.tail })
   }
   const { commit, isTicked } = await tickTask(task, merged.commit, run)
   if (check === null) cleanTips.set(worktrees, commit)
   await worktrees.backUpCommit(session.cwd, `${session.id}/tip`, commit)
   const notes = [
-    ...thinned.map(what => `since task ${task.item.label} was merged, ${what}`),
+    ...shortenedFiles.map(what => `since task ${task.item.label} was merged, ${what}`),
     ...(changes?.length === 0 && !isByHand(task) ? [describeNothingNew(task)] : []),
   ]
   report({ type: 'task.merged', task: key, tip: commit, isTicked, notes })
@@ -110,19 +110,19 @@ function describeNothingNew({ item, evidence }: LoopTask): string {
 const cleanTips = new WeakMap<Worktrees, string>()
 
 /** Returns true if no conflict marker remains in the conflicting files. */
-function isResolved({ clash, resolution }: LoopTask, { paths, worktrees }: LoopContext): boolean {
-  return resolution !== null && worktrees.findConflictMarkers(paths.topOf(resolution.cwd), clash).length === 0
+function isResolved({ conflicts, resolution }: LoopTask, { paths, worktrees }: LoopContext): boolean {
+  return resolution !== null && worktrees.findConflictMarkers(paths.topOf(resolution.cwd), conflicts).length === 0
 }
 
 /** Returns true if the merge result equals the verified tree: it needs no second check. */
 async function isAsVerified(
-  { place, evidence, stand }: LoopTask,
+  { checkout, evidence, state }: LoopTask,
   worktree: Worktree,
   tip: string,
   { spec, worktrees }: LoopContext,
 ): Promise<boolean> {
-  if (place?.since.head !== tip || isByHand({ stand })) return false
-  if (spec.check === null && spec.seek !== true) return true
+  if (checkout?.since.head !== tip || isByHand({ state })) return false
+  if (spec.check === null && spec.detectCheckEachTime !== true) return true
   return (await worktrees.snapshot(worktree.path)).tree === evidence?.now.tree
 }
 
@@ -134,7 +134,7 @@ async function mergeWithTask(
 ): Promise<Exclude<MergeResult, { kind: 'moved' }>> {
   const merged = await mergeOnto(task, judged, tip, context)
   if (merged.kind === 'conflict' || role === 'task') return merged
-  return mergeOnto(task, task.sealed ?? context.paths.taskWorktree(task).branch, merged.commit, context)
+  return mergeOnto(task, task.verifiedCommit ?? context.paths.taskWorktree(task).branch, merged.commit, context)
 }
 
 /** An agent may have committed to the loop's branch: the reset removes that commit and backs it up. */
@@ -155,8 +155,8 @@ async function mergeOnto(
   }
 }
 
-function isByHand({ stand }: Pick<LoopTask, 'stand'>): boolean {
-  return stand.name === 'merging' && stand.isByHand === true
+function isByHand({ state }: Pick<LoopTask, 'state'>): boolean {
+  return state.name === 'merging' && state.isByHand === true
 }
 
 /** Commits the verified state without the list, which belongs to the loop. Leaves out later changes. */
@@ -167,15 +167,15 @@ async function commitVerified(
   tip: string,
 ): Promise<{ worktree: Worktree; judged: string }> {
   const { worktrees, paths } = context
-  const place = role === 'resolve' ? task.resolution : task.place
+  const place = role === 'resolve' ? task.resolution : task.checkout
   invariant(place !== null && place.branch !== null, `task ${task.item.label} has no branch`)
   const worktree =
     role === 'resolve' ? { path: paths.topOf(place.cwd), branch: place.branch } : paths.taskWorktree(task)
   const excludedPaths = context.excludedPaths.map(file => paths.fromTop(file))
   const base = role === 'resolve' ? tip : (place.since.head ?? tip)
   const isJudged = !isByHand(task) && task.tries.at(-1)?.role === role
-  if (!isJudged && !isByHand(task) && role === 'task' && task.sealed !== undefined)
-    return { worktree, judged: task.sealed }
+  if (!isJudged && !isByHand(task) && role === 'task' && task.verifiedCommit !== undefined)
+    return { worktree, judged: task.verifiedCommit }
   const seen = isJudged ? task.evidence?.now : undefined
   return {
     worktree,
@@ -198,7 +198,7 @@ async function tickTask(
   { context, loop, ending }: EffectRun,
 ): Promise<{ commit: string; isTicked: boolean }> {
   const { worktrees, paths, taskSource } = context
-  if (loop().marking !== 'merge' || taskSource.file === null) return { commit, isTicked: false }
+  if (loop().tickAt !== 'merge' || taskSource.file === null) return { commit, isTicked: false }
   const cwd = paths.folderIn(paths.integration)
   await taskSource.mark(cwd, [{ key: item.key, isDone: true, reason: 'merged' }], ending)
   const message = `Tick task ${item.label}: ${item.title}`

@@ -1,4 +1,4 @@
-import type { LoopEffect } from '../../core/loop/effects.ts'
+import type { LoopEffect } from '../../core/loop/derive-effects.ts'
 import { finalAudit, runFirstCheck, verifyTask } from './collect-evidence.ts'
 import { readPlan, startLoop } from './start.ts'
 import { landBranch } from './land.ts'
@@ -12,23 +12,23 @@ import type { EffectRun } from '../context.ts'
 /** Performs an effect. Each effect can run again from its start, and detects which steps are done. */
 export function performEffect(effect: LoopEffect, run: EffectRun): Promise<void> {
   switch (effect.type) {
-    case 'begin':
+    case 'load':
       return startLoop(run)
-    case 'first-check':
+    case 'baseline-check':
       return runFirstCheck(run)
-    case 'see-plan':
+    case 'read-plan':
       return readPlan(run)
     case 'prepare':
       return prepareWorktree(effect, run)
-    case 'tend':
+    case 'run-worker':
       return runWorker(effect, run)
-    case 'judge':
+    case 'verify':
       return verifyTask(effect, run)
     case 'merge':
       return mergeTask(effect, run)
-    case 'mark':
+    case 'write-marks':
       return markTasks(effect.marks, run)
-    case 'clear':
+    case 'remove-worktree':
       return removeWorktrees(effect.task, run)
     case 'land':
       return landBranch(run)
@@ -40,28 +40,28 @@ export function performEffect(effect: LoopEffect, run: EffectRun): Promise<void>
 /** Reports the failure of an effect. */
 export function reportFailure(effect: LoopEffect, { report }: EffectRun, reason: string): void {
   switch (effect.type) {
-    case 'begin':
-    case 'see-plan':
+    case 'load':
+    case 'read-plan':
       report({ type: 'loop.impossible', reason })
       return
-    case 'first-check':
-      report({ type: 'check.tried', check: null, trouble: reason })
+    case 'baseline-check':
+      report({ type: 'baseline.checked', check: null, trouble: reason })
       return
-    case 'mark':
+    case 'write-marks':
       report({ type: 'list.marked', marks: effect.marks, trouble: reason })
       return
     case 'audit':
       report({ type: 'loop.audited', losses: [], notes: [reason] })
       return
-    case 'clear':
-      report({ type: 'task.cleared', task: effect.task.item.key, note: reason })
+    case 'remove-worktree':
+      report({ type: 'worktree.removed', task: effect.task.item.key, note: reason })
       return
     case 'land':
-      report({ type: 'loop.unlanded', reason })
+      report({ type: 'landing.failed', reason })
       return
     default:
       report({
-        type: 'deed.failed',
+        type: 'effect.failed',
         task: effect.task?.item.key ?? null,
         iteration: effect.task?.tries.at(-1)?.iteration ?? 0,
         reason,

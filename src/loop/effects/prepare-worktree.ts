@@ -1,6 +1,6 @@
 import path from 'node:path'
-import type { LoopEffect } from '../../core/loop/effects.ts'
-import type { LoopTask } from '../../core/loop/loop.ts'
+import type { LoopEffect } from '../../core/loop/derive-effects.ts'
+import type { LoopTask } from '../../core/loop/loop-state.ts'
 import { invariant, Trouble } from '../../lib/errors.ts'
 import type { Worktree } from '../../ports/worktrees.ts'
 import type { EffectRun } from '../context.ts'
@@ -14,13 +14,17 @@ export async function prepareWorktree({ task, role }: PrepareEffect, run: Effect
   const { key } = task.item
   await context.refWatch.start()
   if (spec.parallel === null) {
-    if (task.place !== null) return report({ type: 'place.ready', task: key, place: task.place, clash: [] })
+    if (task.checkout !== null)
+      return report({ type: 'checkout.ready', task: key, checkout: task.checkout, conflicts: [] })
     const since = await worktrees.snapshot(session.cwd)
-    if (task.undone !== undefined && (await context.audit.isRestored(task.undone, task.kept ?? [], since.tree)))
-      return report({ type: 'task.regained', task: key })
-    const { losses, thinned } = await context.audit.auditSince(loop(), since.tree)
+    if (
+      task.previousCompletion !== undefined &&
+      (await context.audit.isRestored(task.previousCompletion, task.remainingWork ?? [], since.tree))
+    )
+      return report({ type: 'work.restored', task: key })
+    const { losses, shortenedFiles } = await context.audit.auditSince(loop(), since.tree)
     const place = { cwd: session.cwd, branch: null, since }
-    return report({ type: 'place.ready', task: key, place, clash: [], losses, notes: thinned })
+    return report({ type: 'checkout.ready', task: key, checkout: place, conflicts: [], losses, notes: shortenedFiles })
   }
   const { tip } = loop()
   invariant(tip !== null, 'a loop with worktrees has no tip')
@@ -31,18 +35,20 @@ export async function prepareWorktree({ task, role }: PrepareEffect, run: Effect
       : [`the ${all} ${paths.integration[all === 'folder' ? 'path' : 'branch']} was removed; the loop makes a new one`]
   await context.checkoutWatch.start(loop())
   const worktree = role === 'resolve' ? paths.mergeWorktree(task) : paths.taskWorktree(task)
-  const from = role === 'resolve' ? tip : (task.place?.since.head ?? tip)
-  if (role === 'task' && task.place !== null) await worktrees.repair(session.cwd, worktree, from)
+  const from = role === 'resolve' ? tip : (task.checkout?.since.head ?? tip)
+  if (role === 'task' && task.checkout !== null) await worktrees.repair(session.cwd, worktree, from)
   await worktrees.open(session.cwd, worktree, from)
   await runSetup(task, worktree, run)
-  const clash =
-    role === 'resolve' ? await worktrees.startMerge(worktree, task.sealed ?? paths.taskWorktree(task).branch) : []
+  const conflicts =
+    role === 'resolve'
+      ? await worktrees.startMerge(worktree, task.verifiedCommit ?? paths.taskWorktree(task).branch)
+      : []
   const place = {
     cwd: paths.folderIn(worktree),
     branch: worktree.branch,
     since: { head: from, tree: `${from}^{tree}` },
   }
-  report({ type: 'place.ready', task: key, place, clash, notes })
+  report({ type: 'checkout.ready', task: key, checkout: place, conflicts, notes })
 }
 
 async function runSetup(task: LoopTask, worktree: Worktree, { context, ending }: EffectRun): Promise<void> {

@@ -1,4 +1,4 @@
-import type { LoopTask } from '../../core/loop/loop.ts'
+import type { LoopTask } from '../../core/loop/loop-state.ts'
 import type { Worktree } from '../../ports/worktrees.ts'
 import type { EffectRun, LoopContext } from '../context.ts'
 
@@ -8,7 +8,7 @@ export async function removeWorktrees(task: LoopTask, run: EffectRun): Promise<v
   const { session, worktrees, paths } = context
   const { branch, tip } = loop()
   if (branch !== null && tip !== null) await worktrees.repair(session.cwd, paths.integration, tip)
-  const taskWorktrees = [task.place, task.resolution].flatMap((place): Worktree[] =>
+  const taskWorktrees = [task.checkout, task.resolution].flatMap((place): Worktree[] =>
     place === null || place.branch === null ? [] : [{ path: paths.topOf(place.cwd), branch: place.branch }],
   )
   const notes: string[] = []
@@ -19,7 +19,7 @@ export async function removeWorktrees(task: LoopTask, run: EffectRun): Promise<v
       notes.push(...(await describeLateFiles(task, worktree, context)))
     else notes.push(`${worktree.path} is kept: ${cleared.reason}`)
   }
-  report({ type: 'task.cleared', task: task.item.key, note: notes.length === 0 ? null : notes.join('; ') })
+  report({ type: 'worktree.removed', task: task.item.key, note: notes.length === 0 ? null : notes.join('; ') })
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { LoopEffect } from '../../core/loop/effects.ts'
-import { findTask } from '../../core/loop/update.ts'
-import type { LoopTask } from '../../core/loop/loop.ts'
+import type { LoopEffect } from '../../core/loop/derive-effects.ts'
+import { findTask } from '../../core/loop/task-changes.ts'
+import type { LoopTask } from '../../core/loop/loop-state.ts'
 import { planPrompt, taskPrompt } from '../../core/loop/worker-prompts.ts'
 import type { WorkerExit } from '../../core/loop/signals.ts'
 import { NO_USAGE } from '../../core/session/usage.ts'
@@ -9,7 +9,7 @@ import { slugify } from '../../lib/text/slug.ts'
 import type { Worker, WorkerRequest, WorkerState } from '../../ports/workers.ts'
 import type { EffectRun, LoopContext, LoopSession } from '../context.ts'
 
-type RunWorkerEffect = Extract<LoopEffect, { type: 'tend' }>
+type RunWorkerEffect = Extract<LoopEffect, { type: 'run-worker' }>
 
 /** Commits in the prompt: enough to show the work of others. */
 const LOG_LENGTH = 12
@@ -30,7 +30,7 @@ export async function runWorker(effect: RunWorkerEffect, run: EffectRun): Promis
     if (context.workers.isLoopStopping()) return untilAborted(ending)
     return report({ type: 'worker.ended', task, iteration, end: startFailure(cause) })
   }
-  report({ type: 'worker.begun', task, iteration, session: session.name })
+  report({ type: 'worker.started', task, iteration, session: session.name })
   let isRepaired = false
   for await (const state of context.workers.watch(session.id, ending)) {
     if (!isRepaired && hasLostFolder(state) && (isRepaired = await repairWorktree(effect, run)))
@@ -51,7 +51,7 @@ function hasLostFolder({ phase, problem }: WorkerState): boolean {
 /** Recreates the worktree of an iteration; returns false if it has none. */
 async function repairWorktree({ task, role }: RunWorkerEffect, { context, loop }: EffectRun): Promise<boolean> {
   const now = task === null ? undefined : findTask(loop(), task.item.key)
-  const place = role === 'resolve' ? now?.resolution : now?.place
+  const place = role === 'resolve' ? now?.resolution : now?.checkout
   if (!place || place.branch === null || place.since.head === null) return false
   const worktree = { path: context.paths.topOf(place.cwd), branch: place.branch }
   await context.worktrees.repair(context.session.cwd, worktree, place.since.head)
@@ -75,7 +75,7 @@ async function startWorker(effect: RunWorkerEffect, run: EffectRun): Promise<Wor
 /** The supervisor refused the session. */
 function startFailure({ message, hint }: Refusal): WorkerExit {
   const reason = hint === undefined ? message : `${message} (${hint})`
-  return { outcome: 'failed', reason, trouble: 'start', said: '', spent: NO_USAGE }
+  return { outcome: 'failed', reason, trouble: 'start', finalOutput: '', spent: NO_USAGE }
 }
 
 function readRest({ phase, reason, problem }: WorkerState): { reason: string; isLimit: boolean } | null {
@@ -121,7 +121,7 @@ function workerName({ task, iteration }: RunWorkerEffect, self: LoopSession): st
 
 function workerFolder({ task, role }: RunWorkerEffect, { context, loop }: EffectRun): string {
   const now = task === null ? undefined : findTask(loop(), task.item.key)
-  const place = role === 'resolve' ? now?.resolution : now?.place
+  const place = role === 'resolve' ? now?.resolution : now?.checkout
   return place?.cwd ?? context.session.cwd
 }
 

@@ -1,5 +1,5 @@
 import type { TaskList } from '../../core/loop/list/task-list.ts'
-import { isInProgress } from '../../core/loop/loop.ts'
+import { isInProgress } from '../../core/loop/loop-state.ts'
 import type { LoopBase } from '../../core/loop/signals.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { Trouble, errorMessage } from '../../lib/errors.ts'
@@ -29,10 +29,10 @@ export async function startLoop(run: EffectRun, isResumed = false): Promise<void
   if (typeof list === 'string') return report({ type: 'loop.impossible', reason: list })
   if (list === null || (spec.plan !== 'none' && list.items.length === 0)) return report({ type: 'loop.unplanned' })
   if (ending.aborted) return
-  const ground = await prepareGround(run)
-  const elsewhere = wrongBranchReason(run, survey.branch, ground)
+  const base = await prepareBase(run)
+  const elsewhere = wrongBranchReason(run, survey.branch, base)
   if (elsewhere !== null) return report({ type: 'loop.impossible', reason: elsewhere })
-  report({ type: 'loop.begun', list, ground })
+  report({ type: 'loop.loaded', list, base })
 }
 
 /** Describes a serial loop that started or resumed here earlier. */
@@ -47,10 +47,10 @@ function wrongBranchReason(
   branch: string | null,
   { losses = [] }: LoopBase,
 ): string | null {
-  const { home } = loop()
-  if (home === undefined || home === branch || losses.length === 0) return null
+  const { userBranch } = loop()
+  if (userBranch === undefined || userBranch === branch || losses.length === 0) return null
   const now = branch === null ? 'no branch is checked out' : `${branch} is checked out`
-  return `this loop works on ${home}, and ${now}: ${formatCommandLine(['git', 'checkout', home])}, then oneshot resume ${context.session.name}`
+  return `this loop works on ${userBranch}, and ${now}: ${formatCommandLine(['git', 'checkout', userBranch])}, then oneshot resume ${context.session.name}`
 }
 
 /** Reads the plan that the agent wrote. */
@@ -58,9 +58,9 @@ export async function readPlan(run: EffectRun): Promise<void> {
   const list = await loadList(run)
   const none: TaskList = { items: [], objections: typeof list === 'string' ? [list] : [] }
   run.report({
-    type: 'plan.seen',
+    type: 'plan.read',
     list: list === null || typeof list === 'string' ? none : list,
-    ground: await prepareGround(run),
+    base: await prepareBase(run),
   })
 }
 
@@ -82,7 +82,7 @@ async function loadList(run: EffectRun, isResumed = false): Promise<TaskList | s
   }
 }
 
-async function prepareGround({ context, loop }: LoopView): Promise<LoopBase> {
+async function prepareBase({ context, loop }: LoopView): Promise<LoopBase> {
   const { session, spec, worktrees, paths, taskSource } = context
   if (spec.parallel === null) return prepareCheckout({ context, loop })
   const { head, isClean } = (await worktrees.inspect(session.cwd)) ?? { head: null, isClean: true }
@@ -92,23 +92,29 @@ async function prepareGround({ context, loop }: LoopView): Promise<LoopBase> {
   if (loop().tip !== null) await worktrees.repair(session.cwd, integration, from)
   await worktrees.open(session.cwd, integration, from)
   const isTracked = taskSource.exists(paths.folderIn(integration))
-  const marking = taskSource.file === null ? 'here' : isTracked ? 'merge' : 'landing'
+  const tickAt = taskSource.file === null ? 'here' : isTracked ? 'merge' : 'landing'
   const notes = isClean ? [] : ['uncommitted changes here are not in the worktrees']
-  const now = loop().yours === undefined ? await worktrees.snapshot(session.cwd, `${session.id}/begin`) : null
-  const yours = now === null ? {} : { yours: { since: { head, tree: `${head}^{tree}` }, now } }
-  return { branch: integration.branch, tip: from, marking, notes, ...yours }
+  const now = loop().userChanges === undefined ? await worktrees.snapshot(session.cwd, `${session.id}/begin`) : null
+  const userChanges = now === null ? {} : { userChanges: { since: { head, tree: `${head}^{tree}` }, now } }
+  return { branch: integration.branch, tip: from, tickAt, notes, ...userChanges }
 }
 
 /** Prepares work in the user's checkout: audits finished work and records uncommitted files. */
 async function prepareCheckout({ context, loop }: LoopView): Promise<LoopBase> {
   const { session, worktrees, audit } = context
-  const now = await worktrees.snapshot(session.cwd, loop().yours === undefined ? `${session.id}/begin` : undefined)
+  const now = await worktrees.snapshot(
+    session.cwd,
+    loop().userChanges === undefined ? `${session.id}/begin` : undefined,
+  )
   // While an agent works, nobody can say who changed a file: the verification of that task audits it.
   const isBusy = loop().tasks.some(isInProgress)
-  const { losses, thinned } = isBusy ? { losses: [], thinned: [] } : await audit.auditAll(loop(), now.tree)
-  const yours = now.head === null ? {} : { yours: { since: { head: now.head, tree: `${now.head}^{tree}` }, now } }
+  const { losses, shortenedFiles } = isBusy
+    ? { losses: [], shortenedFiles: [] }
+    : await audit.auditAll(loop(), now.tree)
+  const userChanges =
+    now.head === null ? {} : { userChanges: { since: { head: now.head, tree: `${now.head}^{tree}` }, now } }
   const { branch } = await worktrees.head(session.cwd)
   // A working agent may have left the branch.
-  const home = branch === null || isBusy ? {} : { home: branch }
-  return { branch: null, tip: null, marking: 'here', notes: thinned, losses, ...yours, ...home }
+  const userBranch = branch === null || isBusy ? {} : { userBranch: branch }
+  return { branch: null, tip: null, tickAt: 'here', notes: shortenedFiles, losses, ...userChanges, ...userBranch }
 }

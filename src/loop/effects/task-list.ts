@@ -1,5 +1,5 @@
 import type { ItemMark, TaskList } from '../../core/loop/list/task-list.ts'
-import type { LoopTask } from '../../core/loop/loop.ts'
+import type { LoopTask } from '../../core/loop/loop-state.ts'
 import { Trouble, errorMessage } from '../../lib/errors.ts'
 import type { EffectRun, LoopContext, LoopView } from '../context.ts'
 import { listKeys } from '../../core/loop/list/renamed-items.ts'
@@ -15,7 +15,7 @@ export async function readList({ context, loop, ending }: ListRun): Promise<Task
     return list
   }
   const open = new Set(list.items.map(({ key }) => key))
-  const closed = loop().tasks.filter(({ item, stand }) => !open.has(item.key) && stand.name !== 'dropped')
+  const closed = loop().tasks.filter(({ item, state }) => !open.has(item.key) && state.name !== 'dropped')
   return { ...list, items: [...list.items, ...closed.map(({ item }) => ({ ...item, isDone: true }))] }
 }
 

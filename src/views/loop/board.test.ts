@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LOOP_TASK_STATES } from '../../api/contract/loop.ts'
+import { LOOP_TASK_STATES } from '../../api/contract/loop-view.ts'
 import { makeSessionView, makeEndedSessionView } from '../../../testkit/views/session-view.ts'
 import { decideLoop } from '../../core/loop/decide.ts'
-import type { Loop, LoopTask, TaskState } from '../../core/loop/loop.ts'
+import type { Loop, LoopTask, TaskState } from '../../core/loop/loop-state.ts'
 import {
   makeLoop,
   makeTask,
@@ -16,7 +16,7 @@ import { formatIso } from '../../lib/time.ts'
 import { createBoard } from './board.ts'
 
 const LOOP = { name: 'ralph-prd', task: 'prd', agent: 'ralph' } as const
-const CLASH = { kind: 'clash', reason: 'a conflict in a.txt', detail: '' } as const
+const CONFLICT = { kind: 'conflict', reason: 'a conflict in a.txt', detail: '' } as const
 const running = makeSessionView(LOOP)
 const at = (seconds: number): number => LOOP_STARTED_AT + seconds * 1000
 const rows = (loop: Loop, session = running, seconds = 100): unknown[] =>
@@ -43,7 +43,7 @@ describe('createBoard', () => {
       makeTask(
         5,
         { name: 'open' },
-        { worked: [[20, 30]], last: { flaw: { kind: 'idle', reason: 'it changed nothing', detail: '' } } },
+        { worked: [[20, 30]], last: { failure: { kind: 'idle', reason: 'it changed nothing', detail: '' } } },
       ),
       makeTask(6, { name: 'open' }, { after: [3, 4] }),
     ])
@@ -90,18 +90,18 @@ describe('createBoard', () => {
   it('shows in TIME how long agents worked, without the hour in which the loop was stopped', () => {
     const tasks = [
       makeTask(1, WORKING_STATE, { worked: [[0, null]] }),
-      makeTask(2, { name: 'judging', role: 'task', said: '', flaw: null }, { worked: [[0, 9]] }),
+      makeTask(2, { name: 'verifying', role: 'task', finalOutput: '', failure: null }, { worked: [[0, 9]] }),
       makeTask(3, blockedState(20), { worked: [[0, 15]] }),
-      makeTask(4, { ...blockedState(20), flaw: CLASH } as TaskState, { worked: [[0, 15]] }),
+      makeTask(4, { ...blockedState(20), failure: CONFLICT } as TaskState, { worked: [[0, 15]] }),
     ]
-    const signal = { type: 'user.resume', at: at(3630), wokenAt: at(3629), stoppedAt: at(30) } as const
+    const signal = { type: 'user.resume', at: at(3630), resumedAt: at(3629), stoppedAt: at(30) } as const
     const resumed = decideLoop(makeLoop(tasks, {}, { parallel: 4 }), signal)
     const seconds = (loop: Loop, now: number): number[] =>
       createBoard(loop, running, at(now)).tasks.map(task => task.seconds)
     expect(seconds(resumed, 3640)).toEqual([40, 40, 15 + 10, 20 + 10])
     const [first] = resumed.tasks as [LoopTask]
-    expect(seconds({ ...resumed, tasks: [{ ...first, stand: doneState(3650) }] }, 9999)).toEqual([50])
-    const again = decideLoop(resumed, { ...signal, at: at(9000), wokenAt: at(8999), stoppedAt: at(3640) })
+    expect(seconds({ ...resumed, tasks: [{ ...first, state: doneState(3650) }] }, 9999)).toEqual([50])
+    const again = decideLoop(resumed, { ...signal, at: at(9000), resumedAt: at(8999), stoppedAt: at(3640) })
     expect(seconds(again, 9000)[0]).toBe(40)
     expect(
       createBoard(resumed, makeEndedSessionView({ endedAt: formatIso(at(3640)) }), at(9999)).tasks[0]?.seconds,
@@ -139,7 +139,7 @@ describe('createBoard', () => {
   })
 
   it('counts limited iterations since the user last continued the loop', () => {
-    const traits = { iterations: 3, waived: 2 }
+    const traits = { iterations: 3, forgivenIterations: 2 }
     const iterations = (maxIterations: number | null): number =>
       createBoard(makeLoop([], traits, { maxIterations }), running, at(1)).iterations
     expect([iterations(1), iterations(null)]).toEqual([1, 3])
@@ -176,8 +176,8 @@ describe('the estimate', () => {
       ...open(3, 2),
     ]
     expect(left(makeLoop(tasks), 80)).toBe(40 + 60 + 60)
-    expect(left(makeLoop(tasks, { width: 2 }), 80)).toBe(80)
-    expect(left(makeLoop(tasks, { width: 9 }), 80)).toBe(60)
+    expect(left(makeLoop(tasks, { concurrency: 2 }), 80)).toBe(80)
+    expect(left(makeLoop(tasks, { concurrency: 9 }), 80)).toBe(60)
   })
 
   it('is null while all agents rest, and when nothing is left', () => {
@@ -208,7 +208,7 @@ it('createBoard counts every task once in any state, and never estimates a negat
         const tasks = made.map(({ stand, worked }, i) =>
           makeTask(i + 1, stand, { worked: worked === undefined ? [] : [[0, worked]] }),
         )
-        const board = createBoard(makeLoop(tasks, { width }), running, at(600))
+        const board = createBoard(makeLoop(tasks, { concurrency: width }), running, at(600))
         expect(LOOP_TASK_STATES.map(state => board.counts[state]).reduce((sum, one) => sum + one, 0)).toBe(tasks.length)
         expect(board.secondsLeft ?? 0).toBeGreaterThanOrEqual(0)
       },

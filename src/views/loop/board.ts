@@ -1,7 +1,15 @@
-import { LOOP_TASK_STATES, type LoopTaskState, type LoopTaskView, type LoopView } from '../../api/contract/loop.ts'
+import { LOOP_TASK_STATES, type LoopTaskState, type LoopTaskView, type LoopView } from '../../api/contract/loop-view.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { isReady, requestedTasks } from '../../core/loop/schedule.ts'
-import { type Iteration, type Loop, type LoopTask, isFinal, isInProgress, taskProof } from '../../core/loop/loop.ts'
+import {
+  type Iteration,
+  type Loop,
+  type LoopTask,
+  type TaskStateName,
+  isFinal,
+  isInProgress,
+  taskProof,
+} from '../../core/loop/loop-state.ts'
 import { NO_USAGE, addUsage } from '../../core/session/usage.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { type Duration, type Instant, formatIso } from '../../lib/time.ts'
@@ -42,8 +50,8 @@ export function createBoard(loop: Loop, session: SessionView, now: Instant, know
     check: spec.check,
     agent: spec.worker.agent,
     parallel: spec.parallel,
-    width: loop.width,
-    iterations: loop.iterations - (spec.maxIterations === null ? 0 : loop.waived),
+    width: loop.concurrency,
+    iterations: loop.iterations - (spec.maxIterations === null ? 0 : loop.forgivenIterations),
     maxIterations: spec.maxIterations,
     branch: loop.branch,
     landedAt: loop.landedAt === null ? null : formatIso(loop.landedAt),
@@ -75,7 +83,7 @@ function displayedStage({ stage, spec }: Loop, { phase, trouble }: SessionView):
 }
 
 function toTaskView(task: LoopTask, loop: Loop, context: BoardContext): LoopTaskView {
-  const { item, tries, place, stand } = task
+  const { item, tries, checkout } = task
   const state = displayedState(task, context)
   const spent = tries.map(one => one.spent).reduce(addUsage, NO_USAGE)
   const worked = measureWorkTime(task, context.isActive ? context.now : context.stoppedAt)
@@ -86,12 +94,12 @@ function toTaskView(task: LoopTask, loop: Loop, context: BoardContext): LoopTask
     tries: tries.length,
     evidence:
       state === 'paused'
-        ? `paused ${PAUSED_TEXTS[stand.name] ?? 'before its agent started'}`
+        ? `paused ${PAUSED_TEXTS[task.state.name] ?? 'before its agent started'}`
         : addOrigin(task, describeWait(task, context) ?? describeEvidence(task, loop)),
     proof: taskProof(task),
     addedBy: task.addedBy ?? null,
     session: tries.at(-1)?.session ?? null,
-    branch: task.isCleared ? null : (place?.branch ?? null),
+    branch: task.isWorktreeRemoved ? null : (checkout?.branch ?? null),
     costUsd: spent.usd,
     seconds: Math.round(worked / 1000),
     after: loop.tasks.filter(other => item.after.includes(other.item.key)).map(other => other.item.label),
@@ -104,27 +112,27 @@ function addOrigin({ addedBy }: LoopTask, evidence: string | null): string | nul
   return evidence === null ? `added by ${addedBy}` : `${evidence} (added by ${addedBy})`
 }
 
-const PAUSED_TEXTS: Readonly<Record<string, string>> = {
+const PAUSED_TEXTS: Readonly<Partial<Record<TaskStateName, string>>> = {
   working: 'while being worked on',
-  judging: 'while being checked',
+  verifying: 'while being checked',
   merging: 'while being merged',
 }
 
 function displayedState(task: LoopTask, context: BoardContext): LoopTaskState {
-  const { stand } = task
+  const { state } = task
   const { isActive } = context
-  switch (stand.name) {
+  switch (state.name) {
     case 'done':
     case 'blocked':
-      return stand.name
+      return state.name
     case 'open':
     case 'dropped':
       return 'open'
     case 'working':
-      return !isActive ? 'paused' : stand.rest === null ? workerState(task, context) : 'resting'
+      return !isActive ? 'paused' : state.rest === null ? workerState(task, context) : 'resting'
     case 'opening':
       return isActive ? 'starting' : 'paused'
-    case 'judging':
+    case 'verifying':
       return isActive ? 'checking' : 'paused'
     case 'merging':
       return isActive ? 'merging' : 'paused'
@@ -151,26 +159,28 @@ function describeWait(task: LoopTask, context: BoardContext): string | null {
   if (state === 'starting' && last !== undefined && context.now - last.since > START_TIMEOUT)
     return 'waiting for the supervisor to start its agent'
   const worker = context.workers?.get(last?.session ?? '')
-  return state === 'resting' && task.stand.name === 'working' && task.stand.rest === null
+  return state === 'resting' && task.state.name === 'working' && task.state.rest === null
     ? (worker?.reason ?? null)
     : null
 }
 
 /** Describes the state of a task in one sentence. */
 function describeEvidence(task: LoopTask, loop: Loop): string | null {
-  const { stand, tries } = task
+  const { state, tries } = task
   const last = tries.at(-1)
-  switch (stand.name) {
+  switch (state.name) {
     case 'done':
-      return stand.how
+      return state.how
     case 'blocked':
-      return stand.flaw.reason
+      return state.failure.reason
     case 'working':
-      return stand.rest ?? (stand.role === 'resolve' ? 'an agent resolves its conflict with merged work' : null)
+      return state.rest ?? (state.role === 'resolve' ? 'an agent resolves its conflict with merged work' : null)
     case 'merging':
       return last?.verdict ?? null
     case 'open':
-      return last?.flaw?.reason ?? (isReady(loop, task) ? null : `after ${listOpenDependencies(task, loop).join(', ')}`)
+      return (
+        last?.failure?.reason ?? (isReady(loop, task) ? null : `after ${listOpenDependencies(task, loop).join(', ')}`)
+      )
     default:
       return null
   }
@@ -178,7 +188,7 @@ function describeEvidence(task: LoopTask, loop: Loop): string | null {
 
 function listOpenDependencies({ item }: LoopTask, { tasks }: Loop): string[] {
   return tasks
-    .filter(({ item: other, stand }) => item.after.includes(other.key) && stand.name !== 'done')
+    .filter(({ item: other, state }) => item.after.includes(other.key) && state.name !== 'done')
     .map(({ item: other }) => other.label)
 }
 
@@ -207,8 +217,8 @@ function isPlanOnly({ stage, spec }: Loop): boolean {
 
 /** Returns true when the loop has merged work since its last landing. */
 function hasUnlandedWork({ branch, tasks, landedAt }: Loop): boolean {
-  const isNew = ({ stand, tries }: LoopTask): boolean =>
-    stand.name === 'done' && tries.length > 0 && (landedAt === null || stand.at > landedAt)
+  const isNew = ({ state, tries }: LoopTask): boolean =>
+    state.name === 'done' && tries.length > 0 && (landedAt === null || state.at > landedAt)
   return branch !== null && tasks.some(isNew)
 }
 
@@ -222,14 +232,14 @@ function toSeconds(duration: number | null): number | null {
  */
 function estimateTimeLeft(loop: Loop, now: Instant): Duration | null {
   const tasks = requestedTasks(loop)
-  const done = tasks.filter(({ stand, tries }) => stand.name === 'done' && tries.length > 0)
+  const done = tasks.filter(({ state, tries }) => state.name === 'done' && tries.length > 0)
   const remaining = tasks.filter(task => !isFinal(task))
   if (loop.stage.name !== 'working' || done.length === 0 || remaining.length === 0 || isStuck(remaining)) return null
   const average = done.map(task => measureWorkTime(task, now)).reduce((sum, one) => sum + one, 0) / done.length
   const estimates = remaining.map(task =>
     Math.max(average - measureWorkTime(task, now), isInProgress(task) ? 0 : average),
   )
-  const divided = estimates.reduce((sum, one) => sum + one, 0) / Math.min(loop.width, remaining.length)
+  const divided = estimates.reduce((sum, one) => sum + one, 0) / Math.min(loop.concurrency, remaining.length)
   return Math.max(divided, ...estimates)
 }
 
@@ -239,11 +249,11 @@ function estimateTimeLeft(loop: Loop, now: Instant): Duration | null {
  * stop, or null when that is unknown.
  */
 function measureWorkTime(task: LoopTask, now: Instant | null): Duration {
-  const { tries, stand } = task
+  const { tries, state } = task
   const last = tries.at(-1)
   if (last === undefined) return 0
   const earlier = tries.slice(0, -1).reduce((sum, one) => sum + lengthOf(one, one.until), 0)
-  const end = stand.name === 'done' ? stand.at : isInProgress(task) ? now : null
+  const end = state.name === 'done' ? state.at : isInProgress(task) ? now : null
   return earlier + lengthOf(last, end ?? last.until)
 }
 
@@ -255,5 +265,5 @@ function lengthOf({ since, stops = [] }: Iteration, end: Instant | null): Durati
 
 function isStuck(remaining: readonly LoopTask[]): boolean {
   const atWork = remaining.filter(isInProgress)
-  return atWork.length > 0 && atWork.every(({ stand }) => stand.name === 'working' && stand.rest !== null)
+  return atWork.length > 0 && atWork.every(({ state }) => state.name === 'working' && state.rest !== null)
 }

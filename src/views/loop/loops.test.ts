@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import { findOtherSerialLoop, findSerialLoop } from './loops.ts'
 
 function loop(cwd: string, parallel: number | null, phase = 'running'): Session {

@@ -1,6 +1,6 @@
-import type { LoopView } from '../../api/contract/loop.ts'
+import type { LoopView } from '../../api/contract/loop-view.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
-import { createLoop } from '../../core/loop/loop.ts'
+import { createLoop } from '../../core/loop/loop-state.ts'
 import { parseLoopPlace, parseLoopSpec } from '../../core/loop/spec.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { Home } from '../../state/home.ts'
@@ -12,13 +12,8 @@ import { toSessionView } from '../session-view.ts'
 import { readSession } from '../sessions.ts'
 import fs from 'node:fs'
 import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
-import type { Session, Spec } from '../../core/session/session.ts'
+import type { Session, Spec } from '../../core/session/session-state.ts'
 import { listFoldersToRoot } from '../../os/files/project-root.ts'
-
-/** Returns the agent sessions of a loop, oldest first. */
-export function findWorkers({ id }: SessionView, sessions: readonly SessionView[]): SessionView[] {
-  return sessions.filter(({ parent }) => parent === id).toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
-}
 
 /** Reads a loop's board from disk alone; undefined until the loop has read its list. */
 export function readBoard(home: Home, session: SessionView, now: Instant): LoopView | undefined {

@@ -1,6 +1,6 @@
 import type { BootCommand } from './boot-command.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
-import { Trouble, hasCode } from '../../lib/errors.ts'
+import { Trouble, hasCode, NOT_FOUND } from '../../lib/errors.ts'
 import { type RunResult, run } from '../../os/run.ts'
 import os from 'node:os'
 import type { BootManagerName } from './manager-names.ts'
@@ -49,7 +49,8 @@ export function createRunCommand(env: NodeJS.ProcessEnv): RunCommand {
     try {
       return await run(program, args, { ...options, ...(input !== undefined && { input: Buffer.from(input) }) })
     } catch (cause) {
-      if (hasCode(cause, 'ENOENT')) return { code: 127, signal: null, stdout: '', stderr: `${program} is not on PATH` }
+      if (hasCode(cause, ...NOT_FOUND))
+        return { code: 127, signal: null, stdout: '', stderr: `${program} is not on PATH` }
       throw cause
     }
   }

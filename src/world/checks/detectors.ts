@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { anything, isObject, object, tryParseJson } from '../../lib/codec.ts'
 import { readPart } from '../../os/files/file-io.ts'
 
 /** A folder that may contain a check. */
@@ -59,23 +60,17 @@ const PLACEHOLDER_SCRIPT = /no test specified/
 
 export function detectNode(project: ProjectFolder): DetectedCheck | null {
   const manifest = parseManifest(readText(project, 'package.json'))
-  const script = manifest?.scripts?.['test']
+  const script = isObject(manifest?.scripts) ? manifest.scripts['test'] : undefined
   if (typeof script !== 'string' || script.trim() === '' || PLACEHOLDER_SCRIPT.test(script)) return null
   const program = declaredPackageManager(manifest?.packageManager) ?? lockFilePackageManager(project) ?? 'npm'
   return { line: TEST_COMMANDS[program], why: 'package.json has a test script', program }
 }
 
-interface Manifest {
-  readonly scripts?: Readonly<Record<string, unknown>> | null
-  readonly packageManager?: unknown
-}
+const manifestFields = object({ scripts: anything, packageManager: anything })
 
-function parseManifest(text: string | null): Manifest | null {
-  try {
-    return text === null ? null : (JSON.parse(text) as Manifest | null)
-  } catch {
-    return null // Somebody is writing it, or it is invalid: npm could not read it either.
-  }
+/** Returns null while somebody writes the file, and for an invalid one: npm could not read it either. */
+function parseManifest(text: string | null): ReturnType<typeof manifestFields> | null {
+  return text === null ? null : tryParseJson(text, manifestFields)
 }
 
 /** Parses `pnpm@9.1.0`. */

@@ -50,9 +50,12 @@ type Setting = readonly [key: string, value: string]
 
 /** Bytes; the shell's unit for file sizes. */
 const BLOCK_SIZE = 512
-/** With the signal ignored, git fails with a message when a file becomes too large. A lower existing limit stays. */
+/**
+ * With the signal ignored, git fails with a message when a file becomes too large. A lower existing limit stays. git
+ * then replaces the shell.
+ */
 const LIMITED_GIT =
-  'test -z "$1" || umask "$1"; test -z "$2" || { trap "" XFSZ; ulimit -f "$2" 2>/dev/null; }; shift 2; git "$@"'
+  'test -z "$1" || umask "$1"; test -z "$2" || { trap "" XFSZ; ulimit -f "$2" 2>/dev/null; }; shift 2; exec '
 
 /** Milliseconds for which one chain reuses a check of the repository; a new chain checks again. */
 const OVERRIDES_TTL = 200
@@ -84,6 +87,11 @@ export class Git {
     this.cwd = cwd
     this.signal = signal
     this.#deadline = until
+  }
+
+  /** The folders of the repository that git must run in; undefined if they are unknown. */
+  get requiredDirs(): RepositoryDirs | undefined {
+    return this.#requiredDirs
   }
 
   withCwd(cwd: string, env: Readonly<Record<string, string>> = {}): Git {
@@ -134,8 +142,10 @@ export class Git {
   tryRun(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const umask = options.umask ?? (isWriteCommand(args) ? this.#umask : undefined)
     const blocks = options.largestFile === undefined ? undefined : Math.floor(options.largestFile / BLOCK_SIZE)
-    if (umask !== undefined || blocks !== undefined)
-      return this.runScript(LIMITED_GIT, [umask?.toString(8) ?? '', `${blocks ?? ''}`, ...args], options)
+    if (umask !== undefined || blocks !== undefined) {
+      const script = `${LIMITED_GIT}${this.#gitCommand()} "$@"`
+      return this.#spawn('/bin/sh', ['-c', script, 'sh', umask?.toString(8) ?? '', `${blocks ?? ''}`, ...args], options)
+    }
     return this.#spawn(this.environment.program, [...this.environment.options, ...args], options)
   }
 
@@ -144,9 +154,13 @@ export class Git {
    * need. The script may contain only our own words; all others are its arguments.
    */
   runScript(text: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
-    const git = `git() { ${formatCommandLine([this.environment.program, ...this.environment.options])} "$@"; }\n`
+    const git = `git() { ${this.#gitCommand()} "$@"; }\n`
     const umask = this.#umask === undefined ? '' : `umask ${this.#umask.toString(8)}\n`
     return this.#spawn('/bin/sh', ['-c', umask + git + text, 'sh', ...args], options)
+  }
+
+  #gitCommand(): string {
+    return formatCommandLine([this.environment.program, ...this.environment.options])
   }
 
   /** Returns the overrides for the present repository. One chain of processes checks it a few times a second. */
@@ -166,7 +180,7 @@ export class Git {
   async #spawn(program: string, args: readonly string[], options: GitOptions): Promise<GitResult> {
     const { environment, cwd, signal } = this
     if (signal.aborted) throw abortError(signal)
-    const { settings, env: safe } = await this.configOverrides()
+    const { settings, env: safe, transferProgram } = await this.configOverrides()
     if (options.index !== undefined && lstat(options.index)?.isSymbolicLink())
       throw new NotSaved(`${options.index} is a link`)
     const index = options.index === undefined ? {} : { GIT_INDEX_FILE: options.index }
@@ -178,7 +192,8 @@ export class Git {
       ...index,
       ...options.env,
     }
-    const env = { ...given, ...(options.usesNetwork || given['GIT_NO_LAZY_FETCH'] === '0' ? {} : DENY_PROTOCOLS) }
+    const mayConnect = (options.usesNetwork || given['GIT_NO_LAZY_FETCH'] === '0') && transferProgram === null
+    const env = { ...given, ...(mayConnect ? {} : DENY_PROTOCOLS) }
     const input = options.input === undefined ? {} : { input: options.input }
     const most = options.maxOutput === undefined ? {} : { most: options.maxOutput }
     const how = { cwd, env, grace: KILL_GRACE, ...input, ...most }

@@ -6,10 +6,13 @@ import { slugify } from '../../lib/text/slug.ts'
 import { type CheckpointTarget, NotSaved } from '../../ports/checkpoints.ts'
 import { replaceFile } from '../../os/files/file-io.ts'
 import type { Git } from './git.ts'
-import { isTreePath, lstat } from './files.ts'
+import { isTreePath } from './tree-path.ts'
+import { lstat } from './files.ts'
 import { type Repository, findRepository, findTop } from './repository.ts'
+import { resolveFromFiles } from './resolve-from-files.ts'
 import { assertSameRepository, isOwnNestedRepository } from './repository-identity.ts'
-import type { CheckpointCommit } from './checkpoint/commits.ts'
+import type { CheckpointCommit } from './checkpoint/read-commits.ts'
+import type { IndexSeed } from './checkpoint/save/index-file.ts'
 import type { FileDiff } from './checkpoint/save/tree-diff.ts'
 
 /** A repository with checkpoints: that of a session's folder, or one inside its working tree. */
@@ -143,6 +146,8 @@ export class RepositoryCache {
   readonly goals = new Map<string, string>()
   /** By file: its stamp at the last search, and the secret values in it. */
   readonly searchedFiles = new Map<string, SearchedFile>()
+  /** The newest private index of each working tree, by its top. */
+  readonly indexSeeds = new Map<string, IndexSeed>()
   /** The files that differ between the last two trees that were staged; `trees` is `FROM TO`. Trees never change. */
   lastTreeDiff: { readonly trees: string; readonly files: readonly FileDiff[] } | null = null
   readonly #repositories = new Map<string, { mark: string; repository: Repository }>()
@@ -176,7 +181,9 @@ export function gitAtTop(git: Git, repository: Repository): Git {
 }
 
 /** Returns the checked-out commit; null if there is none yet. */
-export async function readHead({ git }: RepositoryContext): Promise<string | null> {
+export async function readHead({ git, repository }: RepositoryContext): Promise<string | null> {
+  const fromFiles = resolveFromFiles(repository, 'HEAD^{commit}')
+  if (fromFiles !== null) return fromFiles
   const result = await git.tryRun(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])
   return result.code === 0 ? result.stdout.toString().trim() : null
 }

@@ -1,5 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { decodeRecord, encodeRecord, listOf, nullable, object, type RecordFormat, string } from '../../lib/codec.ts'
+import { errorMessage } from '../../lib/errors.ts'
 import { NotSaved } from '../../ports/checkpoints.ts'
 import { readPart, replaceFile } from '../../os/files/file-io.ts'
 import type { Repository } from './repository.ts'
@@ -60,7 +62,7 @@ export function isOwnNestedRepository({ top, gitDir, commonDir }: Repository, ou
 
 /** Records the repository of a session. */
 export function recordRepository(session: SessionRepository): void {
-  const text = JSON.stringify(describeRepository(session))
+  const text = encodeRecord(FORMAT, describeRepository(session))
   if (readRecordText(session.folder) !== text) replaceFile(path.join(session.folder, 'repository'), text)
 }
 
@@ -99,14 +101,28 @@ function realPath(file: string): string {
   }
 }
 
+/** Throws if the record is damaged, or of a newer version: then nobody knows which repository is the session's. */
 function readRecord(folder: string): RepositoryRecord | null {
   const text = readRecordText(folder)
   if (text === '') return null
+  if (!text.startsWith('{')) return parseOldRecord(text)
   try {
-    return JSON.parse(text) as RepositoryRecord
-  } catch {
-    return parseOldRecord(text)
+    return decodeRecord(FORMAT, text)
+  } catch (cause) {
+    throw new NotSaved(`${path.join(folder, 'repository')} cannot be read: ${errorMessage(cause)}`)
   }
+}
+
+const FORMAT: RecordFormat<RepositoryRecord> = {
+  version: 1,
+  parse: object({
+    cwd: nullable(string),
+    top: string,
+    gitDir: string,
+    commonDir: string,
+    objects: string,
+    alternates: listOf(string),
+  }),
 }
 
 /** Parses `TOP<NUL>GITDIR`, which an earlier version wrote; the other values are those of an ordinary repository. */

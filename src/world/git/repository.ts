@@ -3,6 +3,7 @@ import path from 'node:path'
 import { NotSaved } from '../../ports/checkpoints.ts'
 import type { Git } from './git.ts'
 import { GitError } from './git-error.ts'
+import { readRegularFile } from '../../os/files/file-io.ts'
 import { lstat } from './files.ts'
 
 /** A repository with a working tree. All paths are absolute and without symbolic links. */
@@ -68,8 +69,7 @@ export async function findRepository(git: Git): Promise<Repository> {
   if (lstat(path.join(top, '.git')) === undefined) throw new NotSaved('its working tree is not where its repository is')
   const gitDir = fs.realpathSync(own)
   const commonDir = fs.realpathSync(path.resolve(cwd, shared))
-  const promised = await git.tryRun(['config', '--get-regexp', '^(extensions\\.partialclone|remote\\..*\\.promisor)$'])
-  const isPartial = promised.code === 0
+  const isPartial = mayBePartial(commonDir) && (await git.tryRun(READ_PROMISORS)).code === 0
   const hash = format === 'sha256' ? 'sha256' : 'sha1'
   return {
     top,
@@ -77,6 +77,21 @@ export async function findRepository(git: Git): Promise<Repository> {
     commonDir,
     isPartial,
     emptyIds: { tree: EMPTY_TREE[hash], commit: '0'.repeat(EMPTY_TREE[hash].length) },
+  }
+}
+
+const READ_PROMISORS = ['config', '--get-regexp', '^(extensions\\.partialclone|remote\\..*\\.promisor)$'] as const
+
+/** Bytes; an earlier check refuses a longer configuration. */
+const MAX_CONFIG_SIZE = 1_048_576
+
+/** Returns false if the configuration certainly names no remote that has more objects. */
+function mayBePartial(commonDir: string): boolean {
+  try {
+    const { content } = readRegularFile(path.join(commonDir, 'config'), MAX_CONFIG_SIZE)
+    return /promisor|partialclone|include/i.test(content.toString('latin1'))
+  } catch {
+    return true // git reads it.
   }
 }
 

@@ -1,10 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ObjectId } from '../../core/checkpoint/object-id.ts'
 import { assertRef } from './guard/git-folder.ts'
 import { lstat } from './files.ts'
 import type { RepositoryContext } from './repository-context.ts'
-import { syncFiles } from './objects.ts'
+import { syncFiles } from './fsync-objects.ts'
 
 /** Milliseconds. git holds the lock of a ref for about a millisecond; a killed git has left an older one. */
 const STALE_LOCK_AGE = 2_000
@@ -14,7 +15,7 @@ const POLL_INTERVAL = 50
  * Points the ref of a repository to a commit, or deletes it, if it still has the expected value. The change is durable
  * when this returns.
  */
-export async function updateRef(context: RepositoryContext, to: string | null, from: string | null): Promise<void> {
+export async function updateRef(context: RepositoryContext, to: ObjectId | null, from: ObjectId | null): Promise<void> {
   const { git, ref, repository } = context
   await removeStaleLock(context)
   const change = to === null ? ['-d', ref, from ?? ''] : [ref, to, from ?? repository.emptyIds.commit]
@@ -31,7 +32,7 @@ export const UPDATE_REF = ['-c', 'core.logAllRefUpdates=false', 'update-ref', '-
  * git 2.39 syncs the file of a ref but not its folders, which it recreates after it packed all refs. With another
  * storage format, these folders do not exist.
  */
-export async function syncRef({ ref, repository }: RepositoryContext): Promise<void> {
+async function syncRef({ ref, repository }: RepositoryContext): Promise<void> {
   await syncFiles(ref.split('/').map((_, at, names) => path.join(repository.commonDir, ...names.slice(0, at))))
 }
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { HookCall } from '../../core/notify/notice.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import { findEnvSecrets } from '../../lib/mask/env-secrets.ts'
 import { maskObject } from '../../lib/mask/mask.ts'
 import { Mask } from '../../lib/mask/mask.ts'
@@ -47,7 +47,8 @@ export function createHookRunner(
 }
 
 function hookVariables({ id, outcome, reason, session }: HookCall): Record<string, string> {
-  const { spec, exit, attempt } = session
+  const { spec } = session
+  const { exit, number: attempt } = session.attempt
   return {
     ONESHOT_HOOK: id,
     ONESHOT_EVENT: outcome,

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { promisify } from 'node:util'
+import { boolean, count, object, oneOf, type Parser, stringThat } from '../../lib/codec.ts'
 import type { Mask } from '../../lib/mask/mask.ts'
 import type { KeyState } from '../../lib/mask/private-key.ts'
 import { renderTerminalText } from '../../lib/text/terminal-text.ts'
@@ -32,6 +33,20 @@ export interface LogProgress {
   readonly tail: string
   readonly isMidLine: boolean
 }
+
+const parsePosition: Parser<LogPosition> = object({ attempt: count, offset: count })
+const parseKeyState: Parser<KeyState> = oneOf('outside', 'begun', 'inside')
+
+export const parseLogProgress: Parser<LogProgress> = object({
+  archives: count,
+  start: parsePosition,
+  startsIn: parseKeyState,
+  at: parsePosition,
+  isIn: parseKeyState,
+  length: count,
+  tail: stringThat(text => text.length <= TAIL_LENGTH),
+  isMidLine: boolean,
+})
 
 export function newLogProgress(output: OutputState): LogProgress {
   const at = startPosition(output)

@@ -5,7 +5,7 @@ import { removeCgroup } from '../../os/cgroup.ts'
 import { endProcessTree, findProcessTree, type ProcessTree } from '../../os/process/tree.ts'
 import type { AttemptFolder } from '../../state/session-folder.ts'
 import { bootId, findInterruptGroup, checkLiveness, type ProcessId, signalProcess } from '../../os/process/processes.ts'
-import { readClaim, readExit, readShim, readStarted } from '../../state/attempt-files.ts'
+import { readClaim, readExit, readShim, readStarted } from '../../state/shim-records.ts'
 
 /** After SIGTERM, the remaining processes of an attempt have this many milliseconds to exit. */
 const TERMINATE_GRACE = 2_000

@@ -2,7 +2,7 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { installedFile } from '../../os/installed-files.ts'
-import { replaceFile, replaceIfChanged } from '../../os/files/file-io.ts'
+import { replaceIfChanged } from '../../os/files/file-io.ts'
 import type { Home } from '../../state/home.ts'
 
 /**
@@ -15,10 +15,11 @@ export function installPrograms(home: Home): { shim: string; recorder: string } 
 }
 
 function installProgram(home: Home, name: string): string {
-  const content = fs.readFileSync(installedFile(name))
+  const content = fs.readFileSync(installedFile(name), 'utf8')
   const hash = crypto.createHash('sha256').update(content).digest('hex').slice(0, 12)
   const file = path.join(home.programs, `${path.basename(name, '.sh')}-${hash}`)
-  if (!fs.existsSync(file)) replaceFile(file, content)
+  // After a power failure the file may be there without its content.
+  replaceIfChanged(file, content)
   return file
 }
 

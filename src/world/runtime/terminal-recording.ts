@@ -6,7 +6,7 @@ import { readPart } from '../../os/files/file-io.ts'
 import { type AttemptFolder, attemptFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
 import { type ProcessId, checkLiveness, signalProcess } from '../../os/process/processes.ts'
-import { CLOSING_MARK, readExit, readRecorder, readStarted } from '../../state/attempt-files.ts'
+import { CLOSING_MARK, readExit, readRecorder, readStarted } from '../../state/shim-records.ts'
 import type { Panes } from './panes.ts'
 import { renderTerminalText } from '../../lib/text/terminal-text.ts'
 

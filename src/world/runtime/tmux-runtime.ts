@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import type { ProcessIdentity } from '../../core/session/session.ts'
+import type { ProcessIdentity } from '../../core/session/attempt.ts'
 import { throttle } from '../../os/throttle.ts'
 import type { Instant } from '../../lib/time.ts'
 import type {
@@ -19,18 +19,18 @@ import {
   sessionFolder,
   terminalSocket,
 } from '../../state/session-folder.ts'
+import { readEnvironment, writeEnvironment } from '../../state/env-file.ts'
 import type { Home } from '../../state/home.ts'
 import { OomDetector } from './attempt-state.ts'
 import { withStuckReadMarker } from './stuck-read-marker.ts'
 import { DiskReserve } from '../../state/disk-reserve.ts'
 import { bootId, checkLiveness } from '../../os/process/processes.ts'
-import { readClaim, readStarted } from '../../state/attempt-files.ts'
+import { readClaim, readStarted } from '../../state/shim-records.ts'
 import { readRequest } from '../../state/stored-request.ts'
 import { TmuxStatusLineWriter } from './tmux-status-line-writer.ts'
 import { endAttempt, interruptAttempt, terminateAttempt } from './end-attempt.ts'
 import { readAttemptState } from './attempt-state.ts'
-import { reuseShim } from './launch-attempt.ts'
-import { writeAttempt, prepareNextAttempt, readSavedEnvironment } from './launch-attempt.ts'
+import { prepareNextAttempt, reuseShim, writeAttempt } from './prepare-attempt.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Panes } from './panes.ts'
 import { TerminalRecording, stripClosingMark } from './terminal-recording.ts'
@@ -74,17 +74,16 @@ export class TmuxRuntime implements Runtime {
     const folder = sessionFolder(this.#home, id)
     fs.mkdirSync(folder.root, { mode: 0o700 })
     if (files.hasTranscript) truncateAndWrite(folder.transcript, 0, '')
-    writeDurably(folder.env, JSON.stringify(files.env))
+    writeEnvironment(this.#home, id, files.env)
     if (files.prompt !== null) writeDurably(folder.prompt, files.prompt)
   }
 
   readEnvironment(sessionId: string): Readonly<Record<string, string>> {
-    return readSavedEnvironment(sessionFolder(this.#home, sessionId).env)
+    return readEnvironment(this.#home, sessionId)
   }
 
   async changeEnvironment(sessionId: string, changes: Readonly<Record<string, string>>): Promise<void> {
-    const { env } = sessionFolder(this.#home, sessionId)
-    writeDurably(env, JSON.stringify({ ...readSavedEnvironment(env), ...changes }))
+    writeEnvironment(this.#home, sessionId, { ...readEnvironment(this.#home, sessionId), ...changes })
   }
 
   async storeMessage(sessionId: string, message: number, text: Uint8Array): Promise<void> {
@@ -215,6 +214,7 @@ export class TmuxRuntime implements Runtime {
   async closePanes(ref: AttemptRef): Promise<void> {
     await this.#panes.close(ref)
     this.#statusLines.remove(ref.sessionId)
+    this.#forgetSizes(ref.sessionId)
     this.watchOutput(ref, false)
     this.acknowledge(ref)
     for (const suffix of ['', '.lock'])
@@ -237,9 +237,13 @@ export class TmuxRuntime implements Runtime {
   }
 
   async removeSession(sessionId: string): Promise<void> {
-    for (const file of this.#recordedSizes.keys()) if (file.includes(`/${sessionId}/`)) this.#recordedSizes.delete(file)
+    this.#forgetSizes(sessionId)
     fs.rmSync(sessionFolder(this.#home, sessionId).root, { recursive: true, force: true })
     this.acknowledge({ sessionId, attempt: Infinity })
+  }
+
+  #forgetSizes(sessionId: string): void {
+    for (const file of this.#recordedSizes.keys()) if (file.includes(`/${sessionId}/`)) this.#recordedSizes.delete(file)
   }
 
   recordLogSize(ref: AttemptRef, show: LaunchSpec['show']): void {

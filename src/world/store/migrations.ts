@@ -1,4 +1,7 @@
+import { NewerVersion } from '../../lib/codec.ts'
+import { Trouble } from '../../lib/errors.ts'
 import type { Database } from '../../os/sqlite.ts'
+import { CREATE_INDEX_TABLE, CREATE_INDEXES, fillIndexTable, indexTableColumns } from './index-table.ts'
 
 /** Each entry migrates a database to the next version. Releases add entries and never change old ones. */
 export const MIGRATIONS: readonly string[] = [
@@ -56,15 +59,28 @@ export const MIGRATIONS: readonly string[] = [
      session_id TEXT NOT NULL,
      body TEXT NOT NULL
    );`,
+  `${CREATE_INDEX_TABLE} ${fillIndexTable('session_index')} ${CREATE_INDEXES}`,
 ]
 
-/** Migrates the database to the newest version, step by step. Refuses a database of a newer program. */
+/** Returns the version of a database. Refuses a database of a newer program. */
+export function readVersion(database: Database): number {
+  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (version <= MIGRATIONS.length) return version
+  throw new Trouble('opening the database', new NewerVersion(version, MIGRATIONS.length), { mayHelpToRetry: false })
+}
+
+/** Returns the statements that make the index for one connection to an older database, which stays as it is. */
+export function temporaryIndex(): string {
+  return `DROP TABLE IF EXISTS temp.session_index; CREATE TEMP TABLE session_index (${indexTableColumns()});
+    ${fillIndexTable('temp.session_index')}
+    CREATE INDEX temp.index_live ON session_index (created_at) WHERE ended_at IS NULL;`
+}
+
+/**
+ * Migrates the database to the newest version. Each step is one transaction: after a kill, the next start repeats it.
+ */
 export function migrate(database: Database): void {
-  const row = database.prepare('PRAGMA user_version').get() as { user_version: number }
-  if (row.user_version > MIGRATIONS.length) {
-    throw new Error(`the database has version ${row.user_version}, this oneshot knows up to ${MIGRATIONS.length}`)
-  }
-  for (let version = row.user_version; version < MIGRATIONS.length; version++) {
+  for (let version = readVersion(database); version < MIGRATIONS.length; version++) {
     database.exec(`BEGIN IMMEDIATE; ${MIGRATIONS[version]} PRAGMA user_version = ${version + 1}; COMMIT;`)
   }
 }

@@ -1,11 +1,12 @@
 import fs from 'node:fs'
-import { upgradeSession } from '../../core/session/upgrade.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import { errorMessage, hasCode } from '../../lib/errors.ts'
 import { replaceFile } from '../../os/files/file-io.ts'
 import { sessionFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
+import { isCorruption } from './maintenance/integrity.ts'
 import { type SqliteStore, openStore } from './sqlite-store.ts'
+import { decodeSession, encodeSession, isNewerRecord } from './stored-records.ts'
 
 /**
  * Writes a copy of each session beside its output: the supervisor can rebuild the database from it, and readers notice
@@ -25,20 +26,21 @@ export function createMirror(home: Home): (session: Session) => void {
 
 function writeMirror(home: Home, session: Session): void {
   try {
-    replaceFile(sessionFolder(home, session.spec.id).mirror, JSON.stringify(session))
+    replaceFile(sessionFolder(home, session.spec.id).mirror, encodeSession(session))
   } catch {
     // A full disk, or a session that was just removed: the database is authoritative, and the next record writes the
     // copy again.
   }
 }
 
-/** Returns every session that has a copy. */
+/** Returns every session that has a copy. Throws if a newer oneshot wrote one: a rebuild must not leave it out. */
 export function readMirrors(home: Home): Session[] {
   const sessions: Session[] = []
   for (const id of listFolder(home.sessions)) {
     try {
-      sessions.push(upgradeSession(JSON.parse(fs.readFileSync(sessionFolder(home, id).mirror, 'utf8')) as Session))
-    } catch {
+      sessions.push(decodeSession(fs.readFileSync(sessionFolder(home, id).mirror, 'utf8')))
+    } catch (cause) {
+      if (isNewerRecord(cause)) throw cause
       // There is no readable copy: the session was perhaps never accepted. Its files stay.
     }
   }
@@ -54,8 +56,6 @@ function listFolder(folder: string): string[] {
   }
 }
 
-const CORRUPTION_ERROR = /malformed|not a database|corrupt|integrity/
-
 /**
  * Opens the database of this home. Moves an unreadable database aside, never deletes it, and rebuilds its sessions from
  * the copies beside their output; the supervisor then detects later changes as after any crash. Also fills an empty
@@ -69,13 +69,14 @@ export function openOrRebuild(home: Home, log: (sentence: string) => void): Sqli
     if (count > 0) log(`the database was empty; ${count} sessions rebuilt from the spool`)
     return store
   } catch (cause) {
-    if (!CORRUPTION_ERROR.test(errorMessage(cause))) throw cause
+    if (!isCorruption(cause)) throw cause
+    const sessions = readMirrors(home) // Before the move: if it throws, no empty database takes the place of the old one.
     const backup = `${home.database}.corrupt-${new Date().toISOString().replaceAll(':', '-')}`
     for (const suffix of ['', '-wal', '-shm']) moveAside(`${home.database}${suffix}`, `${backup}${suffix}`)
     const store = openStore(home.database, onRecord)
-    const count = rebuildFromMirrors(home, store)
+    store.insertSessions(sessions)
     log(
-      `the database could not be read (${errorMessage(cause)}); moved to ${backup}, ${count} sessions rebuilt from the spool`,
+      `the database could not be read (${errorMessage(cause)}); moved to ${backup}, ${sessions.length} sessions rebuilt from the spool`,
     )
     return store
   }

@@ -1,67 +1,108 @@
 import fs from 'node:fs'
+import type { Effect } from '../../core/session/decision.ts'
 import type { Event } from '../../core/session/events.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Home } from '../../state/home.ts'
 import { readMirrors } from './mirror.ts'
-import { type Database, openForReading } from '../../os/sqlite.ts'
-import { parseSessions } from './sqlite-store.ts'
+import { type Database, openDatabase, openForReading } from '../../os/sqlite.ts'
+import { IndexReader } from './index-reader.ts'
+import { MIGRATIONS, migrate, readVersion, temporaryIndex } from './migrations.ts'
+import { parseSessions, SessionWriter } from './session-rows.ts'
+import { decodeEffect, decodeEvent, isNewerRecord } from './stored-records.ts'
 import type { Instant } from '../../lib/time.ts'
 
-/** Returns all sessions, newest first, without a supervisor. If the database is unreadable, reads the copies. */
-export function readStoredSessions(home: Home): Session[] {
-  return query(
-    home,
-    database => parseSessions(database.prepare('SELECT state FROM sessions ORDER BY created_at DESC').all()),
-    () => readMirrors(home).sort((a, b) => b.spec.createdAt - a.spec.createdAt),
-  )
+/** Searches the index of sessions without a supervisor. If the database is unreadable, searches the copies. */
+export function searchSessions<T>(home: Home, search: (index: IndexReader) => T): T {
+  return query(home, database => search(new IndexReader(database)))
+}
+
+/** Returns the sessions that were made last, newest first. */
+export function readRecentSessions(home: Home, limit: number): Session[] {
+  return searchSessions(home, index => index.loadAll(index.newest(limit).map(({ id }) => id)))
 }
 
 /** Returns the sessions that have not ended, in no particular order. */
 export function readLiveSessions(home: Home): Session[] {
-  return query(
-    home,
-    database => parseSessions(database.prepare('SELECT state FROM sessions WHERE is_live = 1').all()),
-    () => readMirrors(home).filter(({ phase }) => phase.name !== 'ended'),
-  )
+  return query(home, database => parseSessions(database.prepare('SELECT state FROM sessions WHERE is_live = 1').all()))
+}
+
+/** Returns the workers of a session, oldest first. */
+export function readChildren(home: Home, parent: string): Session[] {
+  return searchSessions(home, index => index.loadAll(index.children(parent).map(({ id }) => id)))
 }
 
 export function readStoredSession(home: Home, id: string): Session | undefined {
-  const select = (database: Database): Session[] =>
-    parseSessions(database.prepare('SELECT state FROM sessions WHERE id = ?').all(id))
-  return query(home, select, () => readMirrors(home).filter(session => session.spec.id === id))[0]
+  return searchSessions(home, index => index.load(id))
 }
 
+/** Returns all events of a session, in the order of their records. */
 export function readEvents(home: Home, id: string): Event[] {
-  const sql = 'SELECT body FROM events WHERE session_id = ? ORDER BY seq'
-  const rows = query(
-    home,
-    database => database.prepare(sql).all(id),
-    () => [],
-  )
-  return (rows as { body: string }[]).map(row => JSON.parse(row.body) as Event)
+  return readEventsAfter(home, id, 0).events
+}
+
+/** Returns the events behind a position, and the position of the last one. */
+export function readEventsAfter(home: Home, id: string, after: number): { events: Event[]; last: number } {
+  const sql = 'SELECT seq, body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq'
+  const rows = query(home, database => database.prepare(sql).all(id, after)) as { seq: number; body: string }[]
+  return { events: rows.map(row => decodeEvent(row.body)), last: rows.at(-1)?.seq ?? after }
+}
+
+/** Events that are in memory at the same time. */
+const EVENT_PAGE = 500
+
+/**
+ * Yields the events of a session in the order of their times, all or only the `newest`. Keeps no read open between two
+ * pages: a slow consumer, such as a pager, would let the journal grow.
+ */
+export function* readEventsByTime(home: Home, id: string, newest: number | 'all'): Generator<Event> {
+  const sql = 'SELECT seq FROM events WHERE session_id = ? ORDER BY at DESC, seq DESC LIMIT ?'
+  const rows = query(home, database => database.prepare(sql).all(id, newest === 'all' ? -1 : newest))
+  const positions = Float64Array.from((rows as { seq: number }[]).reverse(), row => row.seq)
+  for (let from = 0; from < positions.length; from += EVENT_PAGE)
+    yield* readEventsAt(home, positions.subarray(from, from + EVENT_PAGE))
+}
+
+function readEventsAt(home: Home, positions: Float64Array): Event[] {
+  return query(home, database => {
+    const select = database.prepare('SELECT body FROM events WHERE seq = ?')
+    return [...positions].flatMap(seq => select.all(seq) as { body: string }[])
+  }).map(row => decodeEvent(row.body))
 }
 
 /** Returns the effects of a session that were decided and not yet settled, in order. */
-export function readOutbox(home: Home, id: string): unknown[] {
+export function readOutbox(home: Home, id: string): Effect[] {
   const sql = 'SELECT effect FROM outbox WHERE session_id = ? ORDER BY seq'
-  const rows = query(
-    home,
-    database => database.prepare(sql).all(id),
-    () => [],
-  )
-  return (rows as { effect: string }[]).map(row => JSON.parse(row.effect) as unknown)
+  const rows = query(home, database => database.prepare(sql).all(id))
+  return (rows as { effect: string }[]).map(row => decodeEffect(row.effect))
 }
 
-function query<T>(home: Home, select: (database: Database) => T[], fallback: () => T[]): T[] {
+function query<T>(home: Home, select: (database: Database) => T): T {
   try {
     return select(openConnection(home.database))
-  } catch {
+  } catch (cause) {
+    if (isNewerRecord(cause)) throw cause
     connection = undefined
-    return fallback() // The database is missing, corrupt, or just being created: the copies hold the same.
+    return select(databaseOfCopies(home)) // The database is missing, corrupt, or just being created.
   }
 }
 
-let connection: { readonly file: string; readonly inode: number; readonly database: Database } | undefined
+function databaseOfCopies(home: Home): Database {
+  const database = openDatabase(':memory:')
+  migrate(database)
+  const writer = new SessionWriter(database)
+  for (const session of readMirrors(home)) writer.put(session)
+  return database
+}
+
+let connection: OpenDatabase | undefined
+
+interface OpenDatabase {
+  readonly file: string
+  readonly inode: number
+  readonly database: Database
+  /** True when an older oneshot has written the database, which has no index yet. */
+  readonly isOlder: boolean
+}
 
 /**
  * Keeps one connection for repeated reads: @photostructure/sqlite 1.2.1 keeps the files of a closed connection open
@@ -71,8 +112,11 @@ function openConnection(file: string): Database {
   const { ino: inode } = fs.statSync(file)
   if (connection?.file !== file || connection.inode !== inode) {
     connection?.database.close()
-    connection = { file, inode, database: openForReading(file) }
+    const database = openForReading(file)
+    connection = { file, inode, database, isOlder: readVersion(database) < MIGRATIONS.length }
   }
+  // The older supervisor may still write: the index is made again for each search.
+  if (connection.isOlder) connection.database.exec(temporaryIndex())
   return connection.database
 }
 
@@ -106,6 +150,5 @@ export function readDeliveries(home: Home): ChannelDeliveries[] {
            FROM deliveries d GROUP BY channel`,
         )
         .all() as ChannelDeliveries[],
-    () => [],
   )
 }

@@ -1,10 +1,10 @@
 import type { Event } from '../../core/session/events.ts'
 import type { HookCall } from '../../core/notify/notice.ts'
 import type { Notice } from '../../core/notify/notice.ts'
-import { upgradeSession } from '../../core/session/upgrade.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { DeliveryResult, Delivery, NotificationStore, Outgoing } from '../../ports/notifications.ts'
 import type { Database } from '../../os/sqlite.ts'
+import { decodeHookCall, decodeNotice } from './stored-records.ts'
 
 /**
  * Writes without fsync: after a power cut, a lost write only repeats a notification. Only `add` is durable, as part of
@@ -27,11 +27,11 @@ export class SqliteNotifications implements NotificationStore {
   }
 
   unrouted(): Notice[] {
-    return parseBodies<Notice>(this.#sql.unaddressed.all())
+    return readBodies(this.#sql.unaddressed.all(), decodeNotice)
   }
 
   noticesSince(sessionId: string, at: Instant): Notice[] {
-    return parseBodies<Notice>(this.#sql.since.all(sessionId, at))
+    return readBodies(this.#sql.since.all(sessionId, at), decodeNotice)
   }
 
   route(noticeId: string, channels: readonly string[], due: Instant): void {
@@ -46,7 +46,7 @@ export class SqliteNotifications implements NotificationStore {
   pendingDeliveries(): Delivery[] {
     const rows = this.#sql.pending.all() as (Omit<Delivery, 'key' | 'notice'> & { seq: number; body: string })[]
     return rows.map(({ seq, channel, due, tries, body }) => {
-      return { key: String(seq), channel, notice: JSON.parse(body) as Notice, due, tries }
+      return { key: String(seq), channel, notice: decodeNotice(body), due, tries }
     })
   }
 
@@ -68,10 +68,7 @@ export class SqliteNotifications implements NotificationStore {
   }
 
   pendingHooks(): HookCall[] {
-    return parseBodies<HookCall>(this.#sql.hooks.all()).map(call => ({
-      ...call,
-      session: upgradeSession(call.session),
-    }))
+    return readBodies(this.#sql.hooks.all(), decodeHookCall)
   }
 
   settleHook(call: HookCall, event: Event): void {
@@ -87,8 +84,8 @@ export class SqliteNotifications implements NotificationStore {
   }
 }
 
-function parseBodies<T>(rows: unknown[]): T[] {
-  return (rows as { body: string }[]).map(row => JSON.parse(row.body) as T)
+function readBodies<T>(rows: unknown[], decode: (text: string) => T): T[] {
+  return (rows as { body: string }[]).map(row => decode(row.body))
 }
 
 function statements(database: Database) {

@@ -1,20 +1,21 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Event } from '../../core/session/events.ts'
-import { upgradeSession } from '../../core/session/upgrade.ts'
-import { sessionDueAt, type Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-state.ts'
 import type { Decision } from '../../core/session/decision.ts'
 import type { Instant } from '../../lib/time.ts'
 import { isDiskFull } from '../../lib/errors.ts'
 import { NOTHING_OUTGOING, type Outgoing } from '../../ports/notifications.ts'
 import { type PendingEffect, type Store, type StoredEvent, Superseded } from '../../ports/store.ts'
 import { DiskReserve } from '../../state/disk-reserve.ts'
+import { compact, countPages, MAX_JOURNAL_SIZE, PAGE_SIZE } from './maintenance/compaction.ts'
+import { assertIntegrity } from './maintenance/integrity.ts'
 import { migrate } from './migrations.ts'
+import { SessionIndex } from './session-index.ts'
+import { parseSessions, SessionWriter } from './session-rows.ts'
+import { decodeEffect, decodeEvent } from './stored-records.ts'
 import { SqliteNotifications } from './sqlite-notifications.ts'
-import { type Database, indexOf, openDatabase } from '../../os/sqlite.ts'
+import { type Database, indexOf, journalOf, openDatabase } from '../../os/sqlite.ts'
 
-/** Bytes in a page of the database. */
-const PAGE_SIZE = 4096
 /** SQLite writes a piece of this size in less than a millisecond. */
 const BALLAST = 64 * 1024
 
@@ -31,7 +32,9 @@ function openForNewEpoch(file: string): Database {
   const database = openDatabase(file)
   try {
     assertIntegrity(database)
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;')
+    // A new database returns freed pages in small steps; an older one does so after its next VACUUM.
+    database.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+      PRAGMA journal_size_limit = ${MAX_JOURNAL_SIZE}; PRAGMA foreign_keys = ON;`)
     migrate(database)
     raiseEpoch(database)
     return database
@@ -55,12 +58,6 @@ function raiseEpoch(database: Database): void {
   }
 }
 
-/** Checks through the connection that stays open: closing a second one would remove the journal. */
-function assertIntegrity(database: Database): void {
-  const row = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
-  if (row.quick_check !== 'ok') throw new Error(`integrity: ${row.quick_check}`)
-}
-
 export class SqliteStore implements Store {
   readonly epoch: number
   readonly notifications: SqliteNotifications
@@ -70,6 +67,8 @@ export class SqliteStore implements Store {
   readonly #onRecord: (session: Session) => void
   readonly #reserve: DiskReserve
   readonly #sql: ReturnType<typeof statements>
+  readonly #sessions: SessionIndex
+  readonly #writer: SessionWriter
   #index: number | undefined
 
   constructor(
@@ -82,6 +81,8 @@ export class SqliteStore implements Store {
     this.#inode = readInode(options.file)
     this.#onRecord = options.onRecord
     this.#sql = statements(database)
+    this.#sessions = new SessionIndex(database)
+    this.#writer = new SessionWriter(database)
     this.notifications = new SqliteNotifications(database, work => this.#transactWithoutSync(work))
     this.epoch = this.#storedEpoch()
   }
@@ -98,7 +99,7 @@ export class SqliteStore implements Store {
     const { session, events, effects } = step
     const { id } = session.spec
     this.#transact(() => {
-      this.#putSession(session)
+      this.#writer.put(session)
       for (const event of events) this.#sql.addEvent.run(id, event.at, event.type, JSON.stringify(event))
       for (const effect of effects) this.#sql.addEffect.run(id, JSON.stringify(effect))
       this.notifications.add(outgoing)
@@ -114,8 +115,9 @@ export class SqliteStore implements Store {
   insertSessions(sessions: readonly Session[]): void {
     this.#transact(() => {
       for (const session of sessions) {
-        this.#putSession(session)
-        const { spec, phase, attempt } = session
+        this.#writer.put(session)
+        const { spec, phase } = session
+        const { number: attempt } = session.attempt
         // The copies do not include pending effects; without this one, nobody would repeat a launch.
         if (phase.name === 'starting') this.#sql.addEffect.run(spec.id, JSON.stringify({ type: 'launch', attempt }))
       }
@@ -123,8 +125,7 @@ export class SqliteStore implements Store {
   }
 
   load(id: string): Session | undefined {
-    const row = this.#sql.session.get(id) as { state: string } | undefined
-    return row === undefined ? undefined : upgradeSession(JSON.parse(row.state) as Session)
+    return parseSessions(this.#sql.session.all(id))[0]
   }
 
   all(): Session[] {
@@ -135,12 +136,55 @@ export class SqliteStore implements Store {
     return parseSessions(this.#sql.live.all())
   }
 
+  count(): { live: number; ended: number } {
+    return this.#sessions.count()
+  }
+
+  *unsettled(): Generator<Session> {
+    for (const id of this.#sessions.unsettledIds()) yield* this.#loadAll([id])
+  }
+
+  markSettled(ids: readonly string[]): void {
+    this.#transactWithoutSync(() => {
+      for (const id of ids) this.#sessions.settle(id)
+    })
+  }
+
+  isNameUsed(name: string): boolean {
+    return this.#sessions.isNameUsed(name)
+  }
+
+  isThreadUsed(thread: string, { except }: { except: string }): boolean {
+    return this.#sessions.isThreadUsed(thread, except)
+  }
+
+  findChild(parentId: string, key: string): Session | undefined {
+    const id = this.#sessions.childId(parentId, key)
+    return id === undefined ? undefined : this.load(id)
+  }
+
+  family(id: string): Session[] {
+    return this.#loadAll(this.#sessions.familyIds(id))
+  }
+
+  *inFolder(cwd: string): Generator<Session> {
+    for (const id of this.#sessions.idsInFolder(cwd)) yield* this.#loadAll([id])
+  }
+
+  removable(endedBefore: Instant, limit: number): string[] {
+    return this.#sessions.removableIds(endedBefore, limit)
+  }
+
+  #loadAll(ids: readonly string[]): Session[] {
+    return ids.flatMap(id => this.load(id) ?? [])
+  }
+
   pendingEffects(sessionId?: string): PendingEffect[] {
     const rows = sessionId === undefined ? this.#sql.pending.all() : this.#sql.pendingOf.all(sessionId)
     return (rows as { seq: number; session_id: string; effect: string }[]).map(row => ({
       key: String(row.seq),
       sessionId: row.session_id,
-      effect: JSON.parse(row.effect),
+      effect: decodeEffect(row.effect),
     }))
   }
 
@@ -160,12 +204,13 @@ export class SqliteStore implements Store {
 
   events(sessionId: string): StoredEvent[] {
     const rows = this.#sql.events.all(sessionId) as { seq: number; body: string }[]
-    return rows.map(row => ({ seq: row.seq, sessionId, event: JSON.parse(row.body) as Event }))
+    return rows.map(row => ({ seq: row.seq, sessionId, event: decodeEvent(row.body) }))
   }
 
   remove(id: string): void {
     this.#transact(() => {
       for (const statement of [this.#sql.dropSession, this.#sql.dropEvents, this.#sql.dropEffects]) statement.run(id)
+      this.#sessions.remove(id)
     })
   }
 
@@ -186,6 +231,18 @@ export class SqliteStore implements Store {
     this.#database.exec('PRAGMA wal_checkpoint(RESTART); PRAGMA shrink_memory')
   }
 
+  /** Returns the space of removed sessions and of a long journal to the file system, in small steps. */
+  async compact(): Promise<void> {
+    if (this.#reserve.isDiskFull) return
+    await compact({
+      database: this.#database,
+      file: this.#file,
+      transact: work => this.#withoutSync(() => this.#tryTransaction(work)),
+      hasRoomFor: bytes => this.#reserve.limitToShare(bytes) === bytes,
+      isIdle: () => this.count().live === 0,
+    })
+  }
+
   /**
    * Extends the journal's index. After a kill the next supervisor truncates this file and at once extends it again: on a
    * full disk the freed space must last until then, although other processes take it at the same time. The descriptor
@@ -203,7 +260,7 @@ export class SqliteStore implements Store {
   }
 
   #hasReserved(size: number): boolean {
-    const { freelist_count: free } = this.#sql.free.get() as { freelist_count: number }
+    const { free } = countPages(this.#database)
     const journal = fs.statSync(journalOf(this.#file), { throwIfNoEntry: false })?.size ?? 0
     return free * PAGE_SIZE >= size && journal >= size
   }
@@ -214,17 +271,15 @@ export class SqliteStore implements Store {
     this.#index = undefined
   }
 
-  #putSession(session: Session): void {
-    const { id, name, createdAt } = session.spec
-    const isLive = session.phase.name === 'ended' ? 0 : 1
-    this.#sql.putSession.run(id, name, isLive, sessionDueAt(session), createdAt, JSON.stringify(session))
-  }
-
   /** Runs a transaction that is not worth an fsync. */
   #transactWithoutSync(work: () => void): void {
+    this.#withoutSync(() => this.#transact(work))
+  }
+
+  #withoutSync(write: () => void): void {
     this.#database.exec('PRAGMA synchronous = NORMAL')
     try {
-      this.#transact(work)
+      write()
     } finally {
       this.#database.exec('PRAGMA synchronous = FULL')
     }
@@ -274,10 +329,6 @@ function readInode(file: string): number | undefined {
   return fs.statSync(file, { throwIfNoEntry: false })?.ino
 }
 
-function journalOf(file: string): string {
-  return `${file}-wal`
-}
-
 /** Closing this descriptor releases no lock: SQLite holds none on its journal. */
 async function syncFile(file: string): Promise<void> {
   const opened = await fs.promises.open(file, 'r+')
@@ -288,23 +339,14 @@ async function syncFile(file: string): Promise<void> {
   }
 }
 
-export function parseSessions(rows: unknown[]): Session[] {
-  return (rows as { state: string }[]).map(row => upgradeSession(JSON.parse(row.state) as Session))
-}
-
 function statements(database: Database) {
   return {
     begin: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
-    free: database.prepare('PRAGMA freelist_count'),
     putBallast: database.prepare(`INSERT OR REPLACE INTO meta VALUES (?, zeroblob(?))`),
     dropBallast: database.prepare(`DELETE FROM meta WHERE key GLOB 'ballast*'`),
     epoch: database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`),
-    putSession: database.prepare(
-      `INSERT INTO sessions (id, name, is_live, due, created_at, state) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET name = excluded.name, is_live = excluded.is_live, due = excluded.due, state = excluded.state`,
-    ),
     addEvent: database.prepare('INSERT INTO events (session_id, at, type, body) VALUES (?, ?, ?, ?)'),
     addEffect: database.prepare('INSERT INTO outbox (session_id, effect) VALUES (?, ?)'),
     session: database.prepare('SELECT state FROM sessions WHERE id = ?'),

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { isObject, tryParseJson } from '../../lib/codec.ts'
 import { Trouble } from '../../lib/errors.ts'
 import type { TrackerContext } from '../../ports/tracker.ts'
 import { run, type RunResult } from '../../os/run.ts'
@@ -53,7 +54,7 @@ export async function readBdJson(
   const ended = await runBd(context, [...args, '--json'], ending)
   if (ended.code !== 0) throw bdFailure(args, ended)
   if (ended.stdout.trim() === '') return undefined
-  const answer = parseJson(ended.stdout)
+  const answer = parseOutput(ended.stdout)
   if (answer === undefined) throw new Trouble(`running bd ${args[0]}`, 'its answer is not JSON')
   return answer
 }
@@ -70,8 +71,9 @@ function bdEnvironment({ env }: TrackerContext): NodeJS.ProcessEnv {
 
 /** bd 1.0: some commands print errors as JSON on stdout, others as text for people on stderr. */
 function bdFailure([command]: readonly string[], { code, stdout, stderr }: RunResult): Trouble {
-  const answer = parseJson(stdout) as { error?: unknown } | null | undefined
-  const message = typeof answer?.error === 'string' ? answer.error : lastLine(stderr)
+  const answer = parseOutput(stdout)
+  const error = isObject(answer) ? answer['error'] : undefined
+  const message = typeof error === 'string' ? error : lastLine(stderr)
   return new Trouble(
     `running bd ${command}`,
     `exit code ${code}${message === '' ? '' : `: ${toOneLine(message).slice(0, 200)}`}`,
@@ -83,12 +85,10 @@ function lastLine(text: string): string {
 }
 
 /** bd 1.0 wraps its output, older versions do not; returns undefined for invalid JSON. */
-function parseJson(stdout: string): unknown {
-  try {
-    const value: unknown = JSON.parse(stdout)
-    const isWrapped = typeof value === 'object' && value !== null && 'schema_version' in value && 'data' in value
-    return isWrapped ? value.data : value
-  } catch {
-    return undefined
-  }
+function parseOutput(stdout: string): unknown {
+  return tryParseJson(stdout, value => ({ data: unwrap(value) }))?.data
+}
+
+function unwrap(value: unknown): unknown {
+  return isObject(value) && 'schema_version' in value && 'data' in value ? value['data'] : value
 }

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import type { SessionView } from '../../../src/api/contract/responses.ts'
-import { readLog } from '../../../src/views/log.ts'
+import { readLog } from '../../../src/views/output-log.ts'
 import { attemptFolder, attemptId, sessionFolder } from '../../../src/state/session-folder.ts'
 import type { Home } from '../../../src/state/home.ts'
 import type { Entry } from '../agent/journal.ts'

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { type AttemptFolder, attemptFolder } from '../../../src/state/session-folder.ts'
 import { checkLiveness, type ProcessId, signalProcess } from '../../../src/os/process/processes.ts'
-import { readClaim, readRecorder, readStarted } from '../../../src/state/attempt-files.ts'
+import { readClaim, readRecorder, readStarted } from '../../../src/state/shim-records.ts'
 import { readJournal, steadyNow } from '../agent/journal.ts'
 import { pick } from '../../../testkit/system/seeded-random.ts'
 import type { ChaosSession } from '../fleet/chaos-session.ts'

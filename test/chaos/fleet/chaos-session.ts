@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../../../src/lib/errors.ts'
 import type { SessionView } from '../../../src/api/contract/responses.ts'
-import { readSession, readSessions } from '../../../src/views/sessions.ts'
+import { readSession } from '../../../src/views/sessions.ts'
+import { readSessions } from '../../../testkit/views/stored-sessions.ts'
 import type { SessionPlan } from './session-plan.ts'
 import type { FleetContext } from './fleet-context.ts'
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { LoopView } from '../../../src/api/contract/loop.ts'
+import type { LoopView } from '../../../src/api/contract/loop-view.ts'
 import type { SessionView } from '../../../src/api/contract/responses.ts'
 import type { LoopEnvironment } from './loop-environment.ts'
 

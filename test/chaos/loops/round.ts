@@ -3,8 +3,8 @@ import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ProductClone } from '../../../bench/product/clone.ts'
 import type { SessionView } from '../../../src/api/contract/responses.ts'
-import { findWorkers } from '../../../src/views/loop/loops.ts'
-import { readSession, readSessions } from '../../../src/views/sessions.ts'
+import { readWorkers } from '../../../src/views/session-search.ts'
+import { readSession } from '../../../src/views/sessions.ts'
 import { between, type RandomSource, seededRandom, pick } from '../../../testkit/system/seeded-random.ts'
 import { checkEnd, checkLeft } from './check-round.ts'
 import { LoopEnvironment } from './loop-environment.ts'
@@ -103,8 +103,7 @@ function pidsOf(environment: LoopEnvironment, id: string, victim: Victim): numbe
 
 function workerPids(environment: LoopEnvironment, id: string, choice: number, struck: Map<string, number>): number[] {
   const loop = readSession(environment.home, id)
-  const alive =
-    loop === undefined ? [] : findWorkers(loop, readSessions(environment.home)).filter(({ pid }) => pid !== null)
+  const alive = loop === undefined ? [] : readWorkers(environment.home, loop).filter(({ pid }) => pid !== null)
   const worker = pick(alive, choice)
   if (worker === undefined || worker.pid === null || (struck.get(worker.id) ?? 0) >= MOST_KILLS_OF_ONE) return []
   struck.set(worker.id, (struck.get(worker.id) ?? 0) + 1)

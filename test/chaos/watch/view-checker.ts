@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { readSession, readSessions } from '../../../src/views/sessions.ts'
+import { readSession } from '../../../src/views/sessions.ts'
+import { readSessions } from '../../../testkit/views/stored-sessions.ts'
 import type { Home } from '../../../src/state/home.ts'
 import type { Findings } from '../checks/findings.ts'
 

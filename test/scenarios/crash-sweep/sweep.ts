@@ -82,5 +82,5 @@ function essence(ending: ScenarioResult): unknown {
   // A question that was answered while nobody looked is not worth a notice any more.
   const told = notices.map(id => id.replace(/^\w+-/, '')).filter(kind => kind !== 'blocked')
   const rest = { starts, alive, pending, letters, panes, records, told, ran: ran.length }
-  return { outcome, exit: session.exit, thread: session.thread.id, said, ...rest }
+  return { outcome, exit: session.attempt.exit, thread: session.thread.id, said, ...rest }
 }

@@ -1,5 +1,5 @@
 import type { ListItem, TaskList } from './task-list.ts'
-import type { Loop, LoopTask } from '../loop.ts'
+import type { Loop, LoopTask } from '../loop-state.ts'
 
 /** The compared part of a title, in characters. */
 const MAX_COMPARED_LENGTH = 500
@@ -35,7 +35,7 @@ export function matchRenamedItems(tasks: readonly LoopTask[], items: readonly Li
   const listed = new Set(items.map(({ key }) => key))
   const known = new Set(tasks.map(({ item }) => item.key))
   const missing = findUnmatched(
-    tasks.filter(({ stand }) => stand.name !== 'dropped'),
+    tasks.filter(({ state }) => state.name !== 'dropped'),
     ({ item }) => item.key,
     listed,
   )

@@ -1,16 +1,16 @@
-import { requestMark, newIteration, findTask, addNotes, updateTask } from '../update.ts'
-import { type Loop, type LoopTask, taskProof } from '../loop.ts'
+import { requestMark, newIteration, findTask, addNotes, updateTask } from '../task-changes.ts'
+import { type Loop, type LoopTask, taskProof } from '../loop-state.ts'
 import type { LoopSignalOf } from '../signals.ts'
 
 export function onMerged(loop: Loop, { at, task: key, tip, isTicked, notes = [] }: LoopSignalOf<'task.merged'>): Loop {
   const task = findTask(loop, key)
-  if (task?.stand.name !== 'merging') return loop
+  if (task?.state.name !== 'merging') return loop
   const how = `${task.tries.at(-1)?.verdict ?? 'proven'}, merged`
   const proof = taskProof(task)
   const done = updateTask({ ...loop, tip, landedAt: null }, key, one => ({
     ...one,
-    clash: [],
-    stand: { name: 'done', at, how, ...(proof !== null && { proof }) },
+    conflicts: [],
+    state: { name: 'done', at, how, ...(proof !== null && { proof }) },
   }))
   return addNotes(isTicked ? done : requestMark(done, key, true, how), notes)
 }
@@ -19,27 +19,27 @@ export function onMerged(loop: Loop, { at, task: key, tip, isTicked, notes = [] 
  * Gives both sides of a conflict to an agent, once, and again if other merges came in between. The verifier checks the
  * result like any other work.
  */
-export function onConflict(loop: Loop, { at, task: key, files, ...news }: LoopSignalOf<'task.clashed'>): Loop {
+export function onConflict(loop: Loop, { at, task: key, files, ...news }: LoopSignalOf<'task.conflicted'>): Loop {
   const { reason, detail, commit } = news
   const task = findTask(loop, key)
-  if (task?.stand.name !== 'merging') return loop
-  if (task.stand.role === 'resolve' && !isOvertaken(task, loop)) {
-    const flaw = {
-      kind: 'clash',
-      reason: `${reason}; it is on ${task.place?.branch} and ${task.resolution?.branch}`,
+  if (task?.state.name !== 'merging') return loop
+  if (task.state.role === 'resolve' && !isOvertaken(task, loop)) {
+    const failure = {
+      kind: 'conflict',
+      reason: `${reason}; it is on ${task.checkout?.branch} and ${task.resolution?.branch}`,
       detail,
     } as const
-    return updateTask(loop, key, one => ({ ...one, clash: files, stand: { name: 'blocked', at, flaw } }))
+    return updateTask(loop, key, one => ({ ...one, conflicts: files, state: { name: 'blocked', at, failure } }))
   }
   const iteration = loop.iterations + 1
-  const flaw = { kind: 'clash', reason, detail } as const
+  const failure = { kind: 'conflict', reason, detail } as const
   const resolving = updateTask(loop, key, one => ({
     ...one,
-    clash: files,
-    ...(task.stand.name === 'merging' && task.stand.role === 'task' && { sealed: commit }),
-    stand: { name: 'opening', role: 'resolve' },
+    conflicts: files,
+    ...(task.state.name === 'merging' && task.state.role === 'task' && { verifiedCommit: commit }),
+    state: { name: 'opening', role: 'resolve' },
     tries: [
-      ...one.tries.map((last, n) => (n === one.tries.length - 1 ? { ...last, flaw } : last)),
+      ...one.tries.map((last, n) => (n === one.tries.length - 1 ? { ...last, failure } : last)),
       newIteration(iteration, 'resolve', at),
     ],
   }))
@@ -47,12 +47,12 @@ export function onConflict(loop: Loop, { at, task: key, files, ...news }: LoopSi
 }
 
 /** Returns true if other merges came after the resolution started. */
-function isOvertaken({ tries, pardoned, resolution }: LoopTask, { tip, spec }: Loop): boolean {
-  const resolved = tries.slice(pardoned).filter(({ role }) => role === 'resolve').length
+function isOvertaken({ tries, forgivenTries, resolution }: LoopTask, { tip, spec }: Loop): boolean {
+  const resolved = tries.slice(forgivenTries).filter(({ role }) => role === 'resolve').length
   return resolution?.since.head !== tip && resolved > 0 && resolved < spec.retries
 }
 
-export function onWorktreeRemoved(loop: Loop, { task: key, note }: LoopSignalOf<'task.cleared'>): Loop {
-  const cleared = updateTask(loop, key, one => ({ ...one, isCleared: true }))
+export function onWorktreeRemoved(loop: Loop, { task: key, note }: LoopSignalOf<'worktree.removed'>): Loop {
+  const cleared = updateTask(loop, key, one => ({ ...one, isWorktreeRemoved: true }))
   return note === null ? cleared : addNotes(cleared, [note])
 }

@@ -1,38 +1,40 @@
-import { reviewListAfterWorker } from '../list/sync.ts'
-import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from '../update.ts'
+import { reviewListAfterWorker } from '../list/sync-tasks.ts'
+import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from '../task-changes.ts'
 import { hasWork } from '../work-evidence.ts'
 import { describeFewerTests, isFailingSinceStart, updateBaseline } from '../baseline-check.ts'
 import type { TaskList } from '../list/task-list.ts'
-import type { TaskFailure, Loop, LoopTask, TaskState } from '../loop.ts'
+import type { TaskFailure, Loop, LoopTask, TaskState } from '../loop-state.ts'
 import { reopenTasks } from '../lost-work.ts'
 import { mapToTaskKeys } from '../list/renamed-items.ts'
 import type { LoopSignalOf } from '../signals.ts'
 import { failIteration, isCurrentIteration } from './worker.ts'
 import { verifyTask, type TaskVerdict } from '../verify.ts'
 
-type VerifyingState = Extract<TaskState, { name: 'judging' }>
+type VerifyingState = Extract<TaskState, { name: 'verifying' }>
 
-export function onVerified(loop: Loop, signal: LoopSignalOf<'task.judged'>): Loop {
+export function onVerified(loop: Loop, signal: LoopSignalOf<'task.verified'>): Loop {
   const { task: key, iteration, evidence, list } = signal
   const task = findTask(loop, key)
-  if (!isCurrentIteration(task, iteration) || task.stand.name !== 'judging') return loop
+  if (!isCurrentIteration(task, iteration) || task.state.name !== 'verifying') return loop
   const listed = addNotes(loop, signal.listNote ? [signal.listNote] : [])
-  const reviewed = loop.marking === 'here' && list !== null ? reviewListAfterWorker(listed, list, task) : listed
+  const reviewed = loop.tickAt === 'here' && list !== null ? reviewListAfterWorker(listed, list, task) : listed
   const isTicked = isTickedIn(reviewed, list, key)
-  const verdict = evaluateTask(task.stand, signal, { loop, isTicked })
+  const verdict = evaluateTask(task.state, signal, { loop, isTicked })
   const isHere = loop.branch === null
   // In worktrees an agent can so far lose only files of the user's.
   const losses = signal.losses?.filter(loss => isHere || loss.task === null)
   const whole = reopenTasks(reviewed, losses, { at: signal.at, by: task })
-  const thinned = (signal.thinned ?? []).map(what => `after the agent of task ${task.item.label} worked, ${what}`)
+  const shortenedFiles = (signal.shortenedFiles ?? []).map(
+    what => `after the agent of task ${task.item.label} worked, ${what}`,
+  )
   const noted = addNotes(updateBaseline(whole, signal.check), [
-    ...(signal.strayed ? [signal.strayed] : []),
-    ...thinned,
+    ...(signal.outsideChanges ? [signal.outsideChanges] : []),
+    ...shortenedFiles,
     ...(signal.notes ?? []),
   ])
   const seen = updateTask(noted, key, one => ({ ...one, evidence }))
   const isUnderWay = (signal.underWay ?? null) !== null
-  return applyVerdict(seen, task, { verdict, role: task.stand.role, at: signal.at, isTicked, isUnderWay })
+  return applyVerdict(seen, task, { verdict, role: task.state.role, at: signal.at, isTicked, isUnderWay })
 }
 
 /** Returns true also if the agent has renamed the item. */
@@ -41,31 +43,31 @@ function isTickedIn(loop: Loop, list: TaskList | null, task: string): boolean {
 }
 
 function evaluateTask(
-  stand: VerifyingState,
-  signal: LoopSignalOf<'task.judged'>,
+  state: VerifyingState,
+  signal: LoopSignalOf<'task.verified'>,
   { loop, isTicked }: { loop: Loop; isTicked: boolean },
 ): TaskVerdict {
   const isHere = loop.branch === null
   const { evidence, check, unresolved } = signal
   const weaker = tamperingFailure(signal)
   // In the user's checkout all later tasks would use the weaker check, whatever else was wrong.
-  if (isHere && weaker !== null) return { kind: 'flawed', flaw: weaker }
+  if (isHere && weaker !== null) return { kind: 'failed', failure: weaker }
   if (unresolved.length > 0) {
     const reason = `conflicts are left in ${unresolved.join(', ')}`
-    const kind = stand.role === 'resolve' ? 'clash' : 'unfinished'
-    return { kind: 'flawed', flaw: { kind, reason, detail: stand.said } }
+    const kind = state.role === 'resolve' ? 'conflict' : 'unfinished'
+    return { kind: 'failed', failure: { kind, reason, detail: state.finalOutput } }
   }
   const failure = findLeftovers(signal, isHere) ?? weaker
-  if (stand.flaw === null && failure !== null) return { kind: 'flawed', flaw: failure }
+  if (state.failure === null && failure !== null) return { kind: 'failed', failure }
   // On a branch of our own, oneshot commits everything before the merge.
   const committed = isHere ? evidence : { ...evidence, uncommitted: 0 }
   const allowed = (signal.weakened?.allowed ?? []).map(what => `as allowed, ${what}`)
-  const thinned = (signal.thinned ?? []).map(what => what.replace(/; `.*/s, ''))
-  const remarks = [...describeFewerTests(loop, check), ...allowed, ...thinned]
+  const shortenedFiles = (signal.shortenedFiles ?? []).map(what => what.replace(/; `.*/s, ''))
+  const remarks = [...describeFewerTests(loop, check), ...allowed, ...shortenedFiles]
   const isOff = isFailingSinceStart(loop, check)
   return verifyTask({
-    flaw: stand.flaw,
-    said: stand.said,
+    failure: state.failure,
+    said: state.finalOutput,
     evidence: committed,
     check,
     isTicked,
@@ -78,13 +80,13 @@ function evaluateTask(
  * Finds things that the worker must not leave behind, whatever else it did. In a worktree of its own nothing is lost
  * yet, because the loop does not merge it.
  */
-function findLeftovers(signal: LoopSignalOf<'task.judged'>, isHere: boolean): TaskFailure | null {
-  const { underWay, evidence, losses = [], strayed } = signal
+function findLeftovers(signal: LoopSignalOf<'task.verified'>, isHere: boolean): TaskFailure | null {
+  const { underWay, evidence, losses = [], outsideChanges } = signal
   if (underWay) {
     const reason = `${underWay} is unfinished: finish and commit it, or abort it`
     return { kind: 'unfinished', reason, detail: '' }
   }
-  if (strayed && !hasWork(evidence)) return { kind: 'failed', reason: strayed, detail: '' }
+  if (outsideChanges && !hasWork(evidence)) return { kind: 'failed', reason: outsideChanges, detail: '' }
   const undone = losses.filter(({ task }) => task !== null)
   if (undone.length === 0 || (isHere && hasWork(evidence))) return null
   const sentences = undone.map(({ what, cure }) => `${what}; \`${cure}\` brings it back`)
@@ -92,7 +94,7 @@ function findLeftovers(signal: LoopSignalOf<'task.judged'>, isHere: boolean): Ta
 }
 
 /** A weaker check proves nothing. */
-function tamperingFailure({ weakened }: LoopSignalOf<'task.judged'>): TaskFailure | null {
+function tamperingFailure({ weakened }: LoopSignalOf<'task.verified'>): TaskFailure | null {
   if (weakened === undefined || weakened.refused.length === 0) return null
   const listed = weakened.refused.slice(0, MAX_LISTED)
   const more = weakened.refused.length > MAX_LISTED ? [`${weakened.refused.length - MAX_LISTED} more`] : []
@@ -127,20 +129,20 @@ function applyVerdict(
     const state: TaskState = isHere ? { name: 'done', at, how, proof } : { name: 'merging', role }
     const judged = updateTask(loop, item.key, one => ({
       ...updateLastIteration(one, { verdict: how, proof }),
-      stand: state,
+      state,
     }))
     // Also requests the mark for a ticked box, because an earlier request to untick it may still be pending.
     return isHere ? requestMark(judged, item.key, true, how) : judged
   }
-  const { flaw } = verdict
-  const reopened = isTicked && loop.marking === 'here' ? requestMark(loop, item.key, false, flaw.reason) : loop
+  const { failure } = verdict
+  const reopened = isTicked && loop.tickAt === 'here' ? requestMark(loop, item.key, false, failure.reason) : loop
   if (role !== 'resolve')
     return haltIfUnsafe(
-      updateTask(reopened, item.key, one => failIteration(one, flaw, { at, retries: loop.spec.retries })),
+      updateTask(reopened, item.key, one => failIteration(one, failure, { at, retries: loop.spec.retries })),
       item,
       isUnderWay,
     )
-  return updateTask(reopened, item.key, one => blockOnConflict(one, flaw.reason, flaw.detail, at))
+  return updateTask(reopened, item.key, one => blockOnConflict(one, failure.reason, failure.detail, at))
 }
 
 /**
@@ -148,9 +150,9 @@ function applyVerdict(
  * verify them.
  */
 function haltIfUnsafe(loop: Loop, { key, label }: LoopTask['item'], isUnderWay: boolean): Loop {
-  const state = findTask(loop, key)?.stand
+  const state = findTask(loop, key)?.state
   if (loop.branch !== null || state?.name !== 'blocked') return loop
-  if (state.flaw.kind === 'weakened')
+  if (state.failure.kind === 'weakened')
     return {
       ...loop,
       halt: `task ${label} left a weaker check behind; restore it with git, or start with --allow PATH`,
@@ -158,16 +160,16 @@ function haltIfUnsafe(loop: Loop, { key, label }: LoopTask['item'], isUnderWay: 
   if (!isUnderWay) return loop
   return {
     ...loop,
-    halt: `task ${label} left git in the middle of something (${state.flaw.reason}); git status shows how to finish or abort it`,
+    halt: `task ${label} left git in the middle of something (${state.failure.reason}); git status shows how to finish or abort it`,
   }
 }
 
 /** Leaves a conflict to a person: both branches stay as they are. */
 function blockOnConflict(task: LoopTask, why: string, detail: string, at: number): LoopTask {
-  const branches = [task.place?.branch, task.resolution?.branch]
+  const branches = [task.checkout?.branch, task.resolution?.branch]
     .filter(branch => typeof branch === 'string')
     .join(' and ')
   const reason = `it conflicts with work already merged (${why}); it is on ${branches}`
-  const flaw = { kind: 'clash', reason, detail } as const
-  return { ...updateLastIteration(task, { flaw, verdict: reason }), stand: { name: 'blocked', at, flaw } }
+  const failure = { kind: 'conflict', reason, detail } as const
+  return { ...updateLastIteration(task, { failure, verdict: reason }), state: { name: 'blocked', at, failure } }
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
-import { findTask, updateLast, addNotes, updateTask, updateLastIteration } from '../update.ts'
-import { isGivenUp } from '../update.ts'
-import type { TaskFailure, Loop, LoopTask } from '../loop.ts'
+import { findTask, updateLast, addNotes, updateTask, updateLastIteration } from '../task-changes.ts'
+import { isGivenUp } from '../task-changes.ts'
+import type { TaskFailure, Loop, LoopTask } from '../loop-state.ts'
 import { reopenTasks } from '../lost-work.ts'
 import type { LoopSignalOf } from '../signals.ts'
 import { reduceConcurrency } from '../schedule.ts'
@@ -14,17 +14,18 @@ export function isCurrentIteration(task: LoopTask | undefined, iteration: number
 
 export function onCheckoutReady(
   loop: Loop,
-  { at, task: key, place, clash, ...news }: LoopSignalOf<'place.ready'>,
+  { at, task: key, checkout, conflicts, ...news }: LoopSignalOf<'checkout.ready'>,
 ): Loop {
   const task = findTask(loop, key)
-  if (task?.stand.name !== 'opening') return loop
-  const { role } = task.stand
-  const where = role === 'resolve' ? { resolution: place, clash } : { place, isCleared: place.branch === null }
-  const ready = updateTask(loop, key, one => ({ ...one, ...where, stand: { name: 'working', role, rest: null } }))
+  if (task?.state.name !== 'opening') return loop
+  const { role } = task.state
+  const where =
+    role === 'resolve' ? { resolution: checkout, conflicts } : { checkout, isWorktreeRemoved: checkout.branch === null }
+  const ready = updateTask(loop, key, one => ({ ...one, ...where, state: { name: 'working', role, rest: null } }))
   return addNotes(reopenTasks(ready, news.losses, { at, by: null }), news.notes ?? [])
 }
 
-export function onWorkerStarted(loop: Loop, { task: key, iteration, session }: LoopSignalOf<'worker.begun'>): Loop {
+export function onWorkerStarted(loop: Loop, { task: key, iteration, session }: LoopSignalOf<'worker.started'>): Loop {
   if (key === null) return { ...loop, plan: updateLast(loop.plan, { session }) }
   const task = findTask(loop, key)
   return isCurrentIteration(task, iteration)
@@ -34,12 +35,12 @@ export function onWorkerStarted(loop: Loop, { task: key, iteration, session }: L
 
 export function onWorkerResting(loop: Loop, { at, task: key, iteration, rest }: LoopSignalOf<'worker.rests'>): Loop {
   const task = key === null ? undefined : findTask(loop, key)
-  if (key === null || !isCurrentIteration(task, iteration) || task.stand.name !== 'working') return loop
-  const { role, rest: before } = task.stand
+  if (key === null || !isCurrentIteration(task, iteration) || task.state.name !== 'working') return loop
+  const { role, rest: before } = task.state
   if ((rest?.reason ?? null) === before) return loop
   const tended = updateTask(loop, key, one => ({
     ...one,
-    stand: { name: 'working', role, rest: rest?.reason ?? null },
+    state: { name: 'working', role, rest: rest?.reason ?? null },
   }))
   return rest?.isLimit && before === null ? reduceConcurrency(tended, at) : tended
 }
@@ -48,36 +49,39 @@ export function onWorkerExit(loop: Loop, { at, task: key, iteration, end }: Loop
   const { spent } = end
   if (key === null) return { ...loop, plan: updateLast(loop.plan, { until: at, spent, verdict: end.reason }) }
   const task = findTask(loop, key)
-  if (!isCurrentIteration(task, iteration) || task.stand.name !== 'working') return loop
-  const { role } = task.stand
+  if (!isCurrentIteration(task, iteration) || task.state.name !== 'working') return loop
+  const { role } = task.state
   const recorded = updateTask(loop, key, one => updateLastIteration(one, { until: at, spent }))
   const judgement = classifyWorkerExit(end)
   if (judgement.kind === 'halt') {
     const back = updateTask(recorded, key, one => ({
       ...updateLastIteration(one, { verdict: end.reason }),
-      stand: { name: 'open' },
+      state: { name: 'open' },
     }))
     return { ...back, halt: judgement.reason }
   }
-  const { flaw } = judgement
-  return updateTask(recorded, key, one => ({ ...one, stand: { name: 'judging', role, said: end.said, flaw } }))
+  const { failure } = judgement
+  return updateTask(recorded, key, one => ({
+    ...one,
+    state: { name: 'verifying', role, finalOutput: end.finalOutput, failure },
+  }))
 }
 
 /** Reports an effect that failed again and again, and blocks the task. */
-export function onEffectFailed(loop: Loop, { at, task: key, iteration, reason }: LoopSignalOf<'deed.failed'>): Loop {
+export function onEffectFailed(loop: Loop, { at, task: key, iteration, reason }: LoopSignalOf<'effect.failed'>): Loop {
   if (key === null) return addNotes({ ...loop, halt: reason }, [reason])
   const task = findTask(loop, key)
   if (!isCurrentIteration(task, iteration)) return loop
-  if (task.stand.name === 'merging') {
-    const flaw = { kind: 'clash', reason, detail: '' } as const
-    return updateTask(loop, key, one => ({ ...one, stand: { name: 'blocked', at, flaw } }))
+  if (task.state.name === 'merging') {
+    const failure = { kind: 'conflict', reason, detail: '' } as const
+    return updateTask(loop, key, one => ({ ...one, state: { name: 'blocked', at, failure } }))
   }
   const tried = updateTask(loop, key, one =>
     failIteration(one, { kind: 'failed', reason, detail: '' }, { at, retries: loop.spec.retries }),
   )
   // git cannot show the user's checkout any more, whichever task is next.
   const isBlind =
-    loop.branch === null && task.stand.name === 'judging' && findTask(tried, key)?.stand.name === 'blocked'
+    loop.branch === null && task.state.name === 'verifying' && findTask(tried, key)?.state.name === 'blocked'
   return isBlind ? { ...tried, halt: `${reason}, since the agent of task ${task.item.label} worked here` } : tried
 }
 
@@ -88,11 +92,11 @@ export function failIteration(
   { at, retries }: { at: Instant; retries: number },
 ): LoopTask {
   const tried = updateLastIteration(task, {
-    flaw: failure,
+    failure,
     verdict: failure.reason,
     until: task.tries.at(-1)?.until ?? at,
   })
-  if (!isGivenUp(tried, retries)) return { ...tried, stand: { name: 'open' } }
+  if (!isGivenUp(tried, retries)) return { ...tried, state: { name: 'open' } }
   const advice = failure.kind === 'idle' ? '; if the task is already done, tick its box and resume the loop' : ''
-  return { ...tried, stand: { name: 'blocked', at, flaw: { ...failure, reason: `${failure.reason}${advice}` } } }
+  return { ...tried, state: { name: 'blocked', at, failure: { ...failure, reason: `${failure.reason}${advice}` } } }
 }

@@ -1,23 +1,24 @@
+import { withAttempt } from '../attempt.ts'
 import { expect, test } from 'vitest'
 import { makeSpec } from '../../../../testkit/in-memory/simulation.ts'
 import { createSession } from '../create.ts'
 import { decide } from '../table.ts'
 import { launchAttempt } from './attempt.ts'
-import { DEFAULT_TIMINGS } from '../defaults.ts'
-import type { Session } from '../session.ts'
+import { DEFAULT_TIMINGS } from '../timings.ts'
+import type { Session } from '../session-state.ts'
 import type { AgentUpdate } from '../signals.ts'
 import { NO_LIMITS, NO_USAGE, type Usage, totalUsage } from '../usage.ts'
 
 const AT = 1_000
 
 function hear(session: Session, ...updates: AgentUpdate[]): Session {
-  const one = (now: Session, news: AgentUpdate): Session =>
-    decide(now, { at: AT, type: 'agent.told', attempt: now.attempt, news }, DEFAULT_TIMINGS).session
+  const one = (now: Session, update: AgentUpdate): Session =>
+    decide(now, { at: AT, type: 'agent.told', attempt: now.attempt.number, update }, DEFAULT_TIMINGS).session
   return updates.reduce(one, session)
 }
 
 function newborn(limits = NO_LIMITS): Session {
-  const { session } = createSession(makeSpec({ agent: 'talker', limits }), { hasPrompt: true })
+  const { session } = createSession(makeSpec({ agent: 'talker', supervision: { limits } }), { hasPrompt: true })
   return { ...session, phase: { name: 'running', since: 0 } }
 }
 
@@ -50,21 +51,21 @@ test('a thread’s sum counts as the part that this attempt added to it', () => 
 })
 
 test('the session shows open tools and a retry until they are over', () => {
-  const tool: AgentUpdate = { type: 'tool-started', id: 'a', tool: 'Bash', gist: 'make' }
+  const tool: AgentUpdate = { type: 'tool-started', id: 'a', tool: 'Bash', summary: 'make' }
   const failure = { kind: 'overloaded', text: '529', resetAt: null, remedy: null } as const
-  const busy = hear(newborn(), tool, { type: 'tool-started', id: 'b', tool: 'Read', gist: 'x' })
-  expect(busy.activity.tools.map(open => open.id)).toEqual(['a', 'b'])
-  expect(hear(busy, { type: 'tool-ended', id: 'a' }).activity.tools).toMatchObject([{ id: 'b', since: AT }])
+  const busy = hear(newborn(), tool, { type: 'tool-started', id: 'b', tool: 'Read', summary: 'x' })
+  expect(busy.attempt.activity.tools.map(open => open.id)).toEqual(['a', 'b'])
+  expect(hear(busy, { type: 'tool-ended', id: 'a' }).attempt.activity.tools).toMatchObject([{ id: 'b', since: AT }])
   const trying = hear(newborn(), { type: 'retrying', failure })
-  expect(trying.activity.retrying).toEqual(failure)
-  expect(hear(trying, tool).activity.retrying).toBeNull()
-  expect(hear(trying, spent('step', { turns: 1 })).activity.retrying).toBeNull()
-  expect(next(busy).activity).toEqual({ tools: [], editedAt: null, retrying: null })
+  expect(trying.attempt.activity.retrying).toEqual(failure)
+  expect(hear(trying, tool).attempt.activity.retrying).toBeNull()
+  expect(hear(trying, spent('step', { turns: 1 })).attempt.activity.retrying).toBeNull()
+  expect(next(busy).attempt.activity).toEqual({ tools: [], editedAt: null, retrying: null })
 })
 
 test('a new turn revokes the end of the previous one', () => {
-  const ended: Session = { ...newborn(), lastWord: { ok: true, text: 'it' } }
-  expect(hear(ended, { type: 'began' }).lastWord).toBeNull()
+  const ended = withAttempt(newborn(), { result: { ok: true, text: 'it' } })
+  expect(hear(ended, { type: 'began' }).attempt.result).toBeNull()
 })
 
 test('the session records each kind of unknown output once, up to a limit', () => {
@@ -81,6 +82,28 @@ test.each([
 ])('beyond %j an agent that continues is stopped', (limits, reason) => {
   const rich = hear(newborn(limits), spent('step', { input: 100, output: 20, usd: 3, turns: 2 }))
   expect(rich.phase.name).toBe('running')
-  const stopped = hear(rich, { type: 'tool-started', id: 'a', tool: 'Bash', gist: 'make' })
+  const stopped = hear(rich, { type: 'tool-started', id: 'a', tool: 'Bash', summary: 'make' })
   expect(stopped.phase).toMatchObject({ name: 'stopping', next: { outcome: 'stopped', reason } })
+})
+
+test('an agent that starts more work after the interrupt because of its budget gets SIGTERM after a second', () => {
+  const limits = { ...NO_LIMITS, turns: 2 }
+  const tool = { type: 'tool-started', id: 'a', tool: 'Bash', summary: 'make' } as const
+  const stopping = hear(newborn(limits), spent('step', { turns: 2 }), tool)
+  const told = (at: number, update: AgentUpdate): ReturnType<typeof decide> =>
+    decide(stopping, { at, type: 'agent.told', attempt: 1, update }, DEFAULT_TIMINGS)
+  expect(told(AT + 999, tool).effects).toEqual([])
+  expect(told(AT + 1_000, spent('step', { turns: 1 })).effects).toEqual([])
+  expect(told(AT + 1_000, tool)).toMatchObject({
+    session: { phase: { name: 'stopping', step: 'terminate' } },
+    effects: [{ type: 'terminate', attempt: 1 }],
+  })
+})
+
+test('an agent that a person stopped may start tools until its grace ends', () => {
+  const tool = { type: 'tool-started', id: 'a', tool: 'Bash', summary: 'make' } as const
+  const stop = { at: AT, type: 'user.stop', isNow: false } as const
+  const stopping = decide(newborn(), stop, DEFAULT_TIMINGS).session
+  const late = { at: AT + 4_000, type: 'agent.told', attempt: 1, update: tool } as const
+  expect(decide(stopping, late, DEFAULT_TIMINGS).effects).toEqual([])
 })

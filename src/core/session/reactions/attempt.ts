@@ -1,5 +1,6 @@
 import type { Event } from '../events.ts'
-import { excludeWaitingTime, type Session } from '../session.ts'
+import { newAttempt, withAttempt } from '../attempt.ts'
+import { excludeWaitingTime, type Session } from '../session-state.ts'
 import type { SignalOf } from '../signals.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
 import { isThreadId, type Message, type Thread, type TurnInput } from '../conversation.ts'
@@ -8,18 +9,17 @@ import { describeExit } from '../../policy/exit-policy.ts'
 import { NO_USAGE, addUsage, spentWithChildren } from '../usage.ts'
 
 export function markRunning(session: Session, signal: SignalOf<'attempt.started'>): Decision {
-  const { life, attempt, at } = signal
-  return makeDecision(
-    { ...session, life, startedAt: session.startedAt ?? life.startedAt, phase: { name: 'running', since: at } },
-    [{ at, type: 'attempt.started', attempt, life }],
-  )
+  const { session: started, events } = recordProcess(session, signal)
+  return makeDecision({ ...started, phase: { name: 'running', since: signal.at } }, events)
 }
 
 export function recordProcess(session: Session, signal: SignalOf<'attempt.started'>): Decision {
-  const { life, attempt, at } = signal
-  if (session.life !== null) return unchanged(session)
-  const startedAt = session.startedAt ?? life.startedAt
-  return makeDecision({ ...session, life, startedAt }, [{ at, type: 'attempt.started', attempt, life }])
+  const { process, attempt, at } = signal
+  if (session.attempt.process !== null) return unchanged(session)
+  const startedAt = session.startedAt ?? process.startedAt
+  return makeDecision({ ...withAttempt(session, { process }), startedAt }, [
+    { at, type: 'attempt.started', attempt, life: process },
+  ])
 }
 
 export function recordThread(session: Session, { at, thread }: SignalOf<'agent.threaded'>): Decision {
@@ -28,27 +28,27 @@ export function recordThread(session: Session, { at, thread }: SignalOf<'agent.t
 }
 
 /** Records the result of a turn. A turn that the agent calls successful proves that it read its input. */
-export function recordTurnResult(session: Session, { at, word }: SignalOf<'agent.finished'>): Decision {
-  const { session: heard, events } = word.ok ? confirmTurnInput(session, at) : unchanged(session)
-  return makeDecision({ ...heard, lastWord: word }, [...events, { at, type: 'turn.ended', word }])
+export function recordTurnResult(session: Session, { at, result }: SignalOf<'agent.finished'>): Decision {
+  const { session: heard, events } = result.ok ? confirmTurnInput(session, at) : unchanged(session)
+  return makeDecision(withAttempt(heard, { result }), [...events, { at, type: 'turn.ended', word: result }])
 }
 
 /** Confirms messages by the agent's own record. A final record also shows the position of the next message. */
 export function applyThreadRecord(session: Session, signal: SignalOf<'thread.surveyed'>): Decision {
-  const { at, thread, messages, hasErrand, isFinal } = signal
+  const { at, thread, messages, hasInput, isFinal } = signal
   const named = recordThread(session, { ...signal, type: 'agent.threaded', thread })
-  const { session: read, events } = hasErrand
+  const { session: read, events } = hasInput
     ? confirmTurnInput(named.session, at)
     : isFinal && messages >= session.thread.heard
       ? unconfirmTurnInput(named.session)
       : unchanged(named.session)
   // Nobody can continue in an empty thread, and some programs do not let anybody begin it again.
-  if (isFinal && messages === 0 && !read.lastWord?.ok)
+  if (isFinal && messages === 0 && !read.attempt.result?.ok)
     return makeDecision(startNewThread(read, at), [...named.events, ...events])
   const heard = isFinal ? messages : read.thread.heard
   const isSame = read === session && heard === read.thread.heard
   if (isSame) return unchanged(session)
-  return makeDecision({ ...read, thread: { ...read.thread, heard, losses: hasErrand ? 0 : read.thread.losses } }, [
+  return makeDecision({ ...read, thread: { ...read.thread, heard, losses: hasInput ? 0 : read.thread.losses } }, [
     ...named.events,
     ...events,
   ])
@@ -56,36 +56,36 @@ export function applyThreadRecord(session: Session, signal: SignalOf<'thread.sur
 
 /** Some agents remove their notes when a turn fails. The agent then has to get the unanswered input again. */
 function unconfirmTurnInput(session: Session): { session: Session; events: Event[] } {
-  const { errand, lastWord } = session
-  if (errand === null || !errand.isConfirmed || lastWord?.ok) return { session, events: [] }
+  const { input, result } = session.attempt
+  if (input === null || !input.isConfirmed || result?.ok) return { session, events: [] }
   const messages = session.messages.map(message =>
-    errand.kind === 'message' && message.id === errand.message ? { ...message, confirmedAt: null } : message,
+    input.kind === 'message' && message.id === input.message ? { ...message, confirmedAt: null } : message,
   )
-  const thread = errand.kind === 'digest' ? { ...session.thread, needsDigest: true } : session.thread
-  return { session: { ...session, messages, thread, errand: { ...errand, isConfirmed: false } }, events: [] }
+  const thread = input.kind === 'digest' ? { ...session.thread, needsDigest: true } : session.thread
+  const unread = withAttempt(session, { input: { ...input, isConfirmed: false } })
+  return { session: { ...unread, messages, thread }, events: [] }
 }
 
 function confirmTurnInput(session: Session, at: number): { session: Session; events: Event[] } {
-  const { errand, thread } = session
-  if (errand === null || errand.isConfirmed) return { session, events: [] }
+  const { input } = session.attempt
+  if (input === null || input.isConfirmed) return { session, events: [] }
   const read: Session = {
-    ...session,
-    errand: { ...errand, isConfirmed: true },
-    thread: { ...thread, needsDigest: false },
+    ...withAttempt(session, { input: { ...input, isConfirmed: true } }),
+    thread: { ...session.thread, needsDigest: false },
   }
-  if (errand.kind !== 'message') return { session: read, events: [] }
+  if (input.kind !== 'message') return { session: read, events: [] }
   const messages = session.messages.map(message =>
-    message.id === errand.message ? { ...message, confirmedAt: at } : message,
+    message.id === input.message ? { ...message, confirmedAt: at } : message,
   )
-  return { session: { ...read, messages }, events: [{ at, type: 'message.confirmed', message: errand.message }] }
+  return { session: { ...read, messages }, events: [{ at, type: 'message.confirmed', message: input.message }] }
 }
 
-export function blockForApproval(session: Session, { at, question }: SignalOf<'agent.asked'>): Decision {
-  const phase = { name: 'blocked', since: at, question, trouble: 'approval', isIdle: false } as const
+export function waitForAnswer(session: Session, { at, question }: SignalOf<'agent.asked'>): Decision {
+  const phase = { name: 'waiting', since: at, question, trouble: 'approval' } as const
   return makeDecision({ ...session, phase }, [{ at, type: 'session.blocked', question, trouble: 'approval' }])
 }
 
-export function unblock(session: Session, { at }: SignalOf<'agent.answered'>): Decision {
+export function recordAnswer(session: Session, { at }: SignalOf<'agent.answered'>): Decision {
   return makeDecision({ ...excludeWaitingTime(session, at), phase: { name: 'running', since: at } }, [
     { at, type: 'session.unblocked' },
   ])
@@ -93,40 +93,33 @@ export function unblock(session: Session, { at }: SignalOf<'agent.answered'>): D
 
 /** Launches the next attempt, also the first one of a session. */
 export function launchAttempt(session: Session, at: Instant): Decision {
-  const attempt = session.attempt + 1
-  const turnInput = nextTurnInput(session)
+  const number = session.attempt.number + 1
+  const input = nextTurnInput(session)
   const { spending, messages } = session
-  const given = turnInput?.kind === 'message' ? turnInput.message : null
-  const fresh: Session = {
+  const given = input?.kind === 'message' ? input.message : null
+  const launched: Session = {
     ...session,
-    attempt,
-    errand: turnInput,
+    attempt: newAttempt(number, input),
     messages: messages.map(message => (message.id === given ? { ...message, deliveredAt: at } : message)),
-    isTurnOver: false,
-    activity: { tools: [], editedAt: null, retrying: null },
     spending: {
       ...spending,
       before: addUsage(spending.before, spending.attempt),
       attempt: NO_USAGE,
       threadBefore: spending.thread,
     },
-    life: null,
-    exit: null,
-    lastWord: null,
-    bookmark: { ...session.bookmark, output: 0, memory: {} },
     phase: { name: 'starting', since: at },
   }
   const events: Event[] = [
     {
       at,
       type: 'attempt.launched',
-      attempt,
+      attempt: number,
       resume: session.thread.id !== null,
-      ...(turnInput !== null && { errand: turnInput.kind }),
+      ...(input !== null && { errand: input.kind }),
     },
   ]
-  if (given !== null) events.push({ at, type: 'message.delivered', message: given, attempt })
-  return makeDecision(fresh, events, [{ type: 'launch', attempt }])
+  if (given !== null) events.push({ at, type: 'message.delivered', message: given, attempt: number })
+  return makeDecision(launched, events, [{ type: 'launch', attempt: number }])
 }
 
 /**
@@ -140,14 +133,14 @@ function nextTurnInput(session: Session): TurnInput | null {
   const why = interruptionReason(session)
   if (thread.needsDigest && wasSpokenTo) return { kind: 'digest', why, isConfirmed: false }
   const unread = firstUnread(session)
-  const isBrokenOff = wasSpokenTo && !session.isTurnOver && !isLastMessageUnread(session)
+  const isBrokenOff = wasSpokenTo && !session.attempt.isTurnOver && !isLastMessageUnread(session)
   if (unread === undefined || isBrokenOff) return { kind: 'continue', why, isConfirmed: false }
   return { kind: 'message', message: unread.id, isConfirmed: false }
 }
 
 /** Returns true if the last attempt got a message that it did not read. */
-function isLastMessageUnread({ errand, messages }: Session): boolean {
-  return errand?.kind === 'message' && !messages.some(message => message.id === errand.message && isConfirmed(message))
+function isLastMessageUnread({ attempt: { input }, messages }: Session): boolean {
+  return input?.kind === 'message' && !messages.some(message => message.id === input.message && isConfirmed(message))
 }
 
 export function firstUnread(session: Session): Message | undefined {
@@ -158,11 +151,11 @@ function isConfirmed(message: Message): boolean {
   return message.confirmedAt !== null
 }
 
-function interruptionReason({ phase, exit, lastWord }: Session): string {
+function interruptionReason({ phase, attempt: { exit, result } }: Session): string {
   if (phase.name === 'resting') return phase.reason
-  if (phase.name === 'blocked') return phase.question
+  if (phase.name === 'waiting' || phase.name === 'blocked') return phase.question
   if (phase.name === 'ended') return phase.reason
-  if (lastWord !== null && !lastWord.ok) return lastWord.failure.text
+  if (result !== null && !result.ok) return result.failure.text
   return exit === null ? 'it was interrupted' : describeExit(exit)
 }
 
@@ -176,7 +169,7 @@ export function resetCounters(session: Session, at: Instant): Session {
 /** Gives the session a new thread from its next attempt on. The thread first gets a digest of the earlier ones. */
 export function startNewThread(session: Session, at: Instant): Session {
   const { number } = session.thread
-  const from = session.attempt + 1
+  const from = session.attempt.number + 1
   const thread: Thread = { id: null, number: number + 1, since: at, from, heard: 0, needsDigest: true, losses: 0 }
   return { ...session, thread, spending: { ...session.spending, thread: NO_USAGE } }
 }

@@ -3,12 +3,12 @@ import { makeSpec } from '../../../../testkit/in-memory/simulation.ts'
 import { DEFAULT_CHECKPOINT_OPTIONS } from '../../checkpoint/checkpoint.ts'
 import { createSession } from '../create.ts'
 import { decide } from '../table.ts'
-import { DEFAULT_TIMINGS } from '../defaults.ts'
-import type { Session } from '../session.ts'
+import { DEFAULT_TIMINGS } from '../timings.ts'
+import type { Session } from '../session-state.ts'
 import type { Signal } from '../signals.ts'
 
 const { session: fresh } = createSession(
-  makeSpec({ agent: 'talker', saving: { ...DEFAULT_CHECKPOINT_OPTIONS, push: 'origin' } }),
+  makeSpec({ agent: 'talker', supervision: { saving: { ...DEFAULT_CHECKPOINT_OPTIONS, push: 'origin' } } }),
   {
     hasPrompt: true,
   },
@@ -43,7 +43,10 @@ test('the session remembers an obstacle on a remote after later pushes, and no e
   const note = 'refs/oneshot/x is in the way'
   const { session, eventTypes } = after(fresh, { ...pushed, note }, { ...pushed, number: 4 })
   expect([session.saved.pushNote, eventTypes]).toEqual([note, ['checkpoint.pushed', 'session.noted']])
-  const spec = makeSpec({ agent: 'talker', saving: { mode: 'ref', interval: 1, push: 'https://me:word@host/x' } })
+  const spec = makeSpec({
+    agent: 'talker',
+    supervision: { saving: { mode: 'ref', interval: 1, push: 'https://me:word@host/x' } },
+  })
   const { session: secret } = createSession(spec, { hasPrompt: true })
   for (const signal of [pushed, unpushed]) {
     expect(decide(secret, signal, DEFAULT_TIMINGS).events).toMatchObject([{ remote: 'https://host/x' }])

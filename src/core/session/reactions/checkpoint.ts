@@ -1,8 +1,8 @@
 import type { Instant } from '../../../lib/time.ts'
-import { stripCredentials } from '../../../lib/mask/mask.ts'
+import { stripCredentials } from '../../../lib/mask/address.ts'
 import type { CheckpointStatus, CheckpointTrigger } from '../../checkpoint/checkpoint.ts'
 import type { Event } from '../events.ts'
-import { isIdle, type Session } from '../session.ts'
+import { isIdle, type Session } from '../session-state.ts'
 import type { SignalOf } from '../signals.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
 
@@ -63,7 +63,7 @@ export function recordFailedPush(session: Session, { at, reason }: SignalOf<'che
 
 /** Returns the remote without credentials. */
 function displayRemote({ spec }: Session): string | null {
-  return spec.saving.push === null ? null : stripCredentials(spec.saving.push)
+  return spec.supervision.saving.push === null ? null : stripCredentials(spec.supervision.saving.push)
 }
 
 /** More notes than this tell a reader nothing new. */
@@ -82,7 +82,7 @@ function withCheckpointStatus(session: Session, news: Partial<CheckpointStatus>)
 /** Adds a request for a checkpoint to the decision if something ended or the session moves on. */
 export function requestCheckpoint(decided: Decision, before: Session): Decision {
   const { session, events } = decided
-  if (session.spec.saving.mode === 'off') return decided
+  if (session.spec.supervision.saving.mode === 'off') return decided
   const requests = events.flatMap(event => {
     const trigger = triggerOf(session, event, before)
     return trigger === null ? [] : [{ trigger, at: event.at }]
@@ -108,7 +108,7 @@ function triggerOf(session: Session, event: Event, { phase }: Session): Checkpoi
       return isPushed(session) && event.task.state === 'done' ? 'news' : null
     case 'attempt.launched':
       // A turn is over, and the agent gets the next message.
-      return phase.name === 'stopping' && phase.next.kind === 'next' ? 'end' : null
+      return 'next' in phase && phase.next.kind === 'next' ? 'end' : null
     default:
       return null
   }
@@ -116,5 +116,5 @@ function triggerOf(session: Session, event: Event, { phase }: Session): Checkpoi
 
 /** Returns true if somebody who has only the pushed checkpoints may continue the session. */
 function isPushed({ spec, saved }: Session): boolean {
-  return spec.saving.push !== null && saved.last !== null
+  return spec.supervision.saving.push !== null && saved.last !== null
 }

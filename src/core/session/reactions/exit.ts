@@ -2,16 +2,23 @@ import type { Instant } from '../../../lib/time.ts'
 import { nextStepAfterCrash, nextStepAfterExit } from '../../policy/exit-policy.ts'
 import type { Event } from '../events.ts'
 import type { ProblemKind } from '../failure.ts'
-import { recordAgentUpdate } from './agent-output.ts'
+import { recordAgentUpdate, startsWork } from './agent-output.ts'
 import { describeExit, type ExitClass, classifyExit } from '../../policy/exit-policy.ts'
 import { takeNextStep } from './finish.ts'
 import { applyThreadRecord, recordTurnResult } from './attempt.ts'
-import type { Timings } from '../defaults.ts'
-import { type NextStep, type SessionIn, type TurnResult, excludeWaitingTime, type Session } from '../session.ts'
+import type { Timings } from '../timings.ts'
+import {
+  type NextStep,
+  type SessionIn,
+  type FinishingSession,
+  excludeWaitingTime,
+  type Session,
+} from '../session-state.ts'
+import { withAttempt, type TurnResult } from '../attempt.ts'
 import type { SignalOf, ThreadSurvey } from '../signals.ts'
 import { hasUsage } from '../usage.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
-import { stoppedBy } from './stop.ts'
+import { enforceInterrupt, stoppedBy } from './stop.ts'
 
 /**
  * Handles the agent's exit. A sweep ends the rest of its process tree before anything else happens, unless the tree is
@@ -19,12 +26,12 @@ import { stoppedBy } from './stop.ts'
  */
 export function handleExit(session: Session, signal: SignalOf<'process.died'>, timings: Timings): Decision {
   const { at, attempt, exit, memory = null, emptyTree } = signal
-  const verdict = classifyExit(session.spec.proof, { exit, word: session.lastWord, memory })
+  const verdict = classifyExit(session.spec.proof, { exit, result: session.attempt.result, memory })
   const spent = session.spending.attempt
   const next = nextStepAfterExit(verdict, session, signal)
   const idle = verdict.kind === 'rebooted' ? at - (signal.seenAt ?? at) : 0
   const counted = excludeWaitingTime(session, at)
-  const dead = { ...recordExitKind(counted, verdict, at), exit, clockSince: counted.clockSince + idle }
+  const dead = { ...withAttempt(recordExitKind(counted, verdict, at), { exit }), clockSince: counted.clockSince + idle }
   const swept = sweep(dead, at, next, timings, [
     { at, type: 'attempt.ended', attempt, exit, ...(hasUsage(spent) && { spent }) },
   ])
@@ -57,8 +64,7 @@ function recordExitKind<S extends Session>(session: S, verdict: ExitClass, at: I
   const isOutage = verdict.kind === 'outage'
   const isLost = verdict.kind === 'thread-spent' && !verdict.isFull
   return {
-    ...session,
-    isTurnOver: endsTurn(verdict),
+    ...withAttempt(session, { isTurnOver: endsTurn(verdict) }),
     outages: isOutage ? outages + 1 : outages,
     limitedSince: isOutage && verdict.isLimit ? (limitedSince ?? at) : limitedSince,
     thread: isLost ? { ...thread, losses: thread.losses + 1 } : thread,
@@ -88,15 +94,17 @@ export function handleImpossibleLaunch(
 /** Ends an attempt that lives and does nothing, and restarts it, unless its turn was over anyway. */
 export function endHung(session: Session, signal: SignalOf<'agent.hung'>, timings: Timings): Decision {
   const { at, evidence } = signal
-  const { lastWord: word, spec } = session
-  if (word === null) return endAndRestart(session, signal, { reason: evidence, trouble: 'silence' }, timings)
-  if (!word.ok) {
+  const { spec } = session
+  const { result } = session.attempt
+  if (result === null) return endAndRestart(session, signal, { reason: evidence, trouble: 'silence' }, timings)
+  if (!result.ok) {
     // The agent has reported a failure and only does not exit, so the report counts.
-    const verdict = classifyExit(spec.proof, { exit: { kind: 'vanished', evidence }, word })
+    const verdict = classifyExit(spec.proof, { exit: { kind: 'vanished', evidence }, result })
     return sweep(recordExitKind(session, verdict, at), at, nextStepAfterExit(verdict, session, signal), timings)
   }
   const reason = `the agent ended its turn; oneshot ended its process, because it was ${evidence}`
-  return sweep({ ...session, isTurnOver: true }, at, { kind: 'end', outcome: 'done', reason, trouble: null }, timings)
+  const over = withAttempt(session, { isTurnOver: true })
+  return sweep(over, at, { kind: 'end', outcome: 'done', reason, trouble: null }, timings)
 }
 
 export function endOutOfMemory(session: Session, signal: SignalOf<'memory.exceeded'>, timings: Timings): Decision {
@@ -120,7 +128,8 @@ function endAndRestart(
   why: { readonly reason: string; readonly trouble: ProblemKind },
   timings: Timings,
 ): Decision {
-  const { proof, restart } = session.spec
+  const { proof, supervision } = session.spec
+  const { restart } = supervision
   const isLast = proof === 'exit-code' && restart.on === 'crash'
   const next: NextStep = isLast ? { kind: 'end', outcome: 'failed', ...why } : nextStepAfterCrash(session, why, moment)
   const { at } = moment
@@ -142,39 +151,59 @@ export function handleExitWhileStopping(
   signal: SignalOf<'process.died'>,
   timings: Timings,
 ): Decision {
-  if (session.exit !== null) return unchanged(session)
+  if (session.attempt.exit !== null) return unchanged(session)
   const { at, attempt, exit } = signal
   const { next } = session.phase
-  const word = next.kind === 'end' && next.outcome === 'stopped' ? `${next.reason} (${describeExit(exit)})` : null
-  const named: NextStep = word === null || next.kind !== 'end' ? next : { ...next, reason: word }
-  return sweep({ ...session, exit }, at, named, timings, [{ at, type: 'attempt.ended', attempt, exit }])
+  const isStop = next.kind === 'end' && next.outcome === 'stopped'
+  const named: NextStep = isStop ? { ...next, reason: `${next.reason} (${describeExit(exit)})` } : next
+  return sweep(withAttempt(session, { exit }), at, named, timings, [{ at, type: 'attempt.ended', attempt, exit }])
+}
+
+/**
+ * Records the exit of a process that the supervisor ended although its turn was over. The exit explains nothing, so the
+ * verification continues.
+ */
+export function recordLateExit(session: SessionIn<'verifying'>, signal: SignalOf<'process.died'>): Decision {
+  if (session.attempt.exit !== null) return unchanged(session)
+  const { at, attempt, exit } = signal
+  return makeDecision(withAttempt(session, { exit }), [{ at, type: 'attempt.ended', attempt, exit }])
 }
 
 /** Classifies the exit again, because a terminal's last output arrives after the exit it explains. */
-export function handleLateTurnResult(session: SessionIn<'stopping'>, signal: SignalOf<'agent.finished'>): Decision {
+export function handleLateTurnResult(session: FinishingSession, signal: SignalOf<'agent.finished'>): Decision {
   const { next } = session.phase
-  const isOver = session.exit === null && next.kind === 'end' && next.outcome === 'done'
+  const isOver = session.attempt.exit === null && next.kind === 'end' && next.outcome === 'done'
   if (isOver) return unchanged(session) // The agent hung after a successful turn; its output during the sweep does not revoke that.
-  return reclassifyExit(session, recordTurnResult(session, signal), signal.word, signal.at)
+  return reclassifyExit(session, recordTurnResult(session, signal), signal.result, signal.at)
+}
+
+/** Records the report of an agent that is ending. Terminates the agent if it ignores the interrupt. */
+export function handleUpdateWhileStopping(
+  session: SessionIn<'stopping'>,
+  signal: SignalOf<'agent.told'>,
+  timings: Timings,
+): Decision {
+  const terminated = startsWork(signal.update) ? enforceInterrupt(session, signal.at, timings) : null
+  return terminated ?? handleLateUpdate(session, signal)
 }
 
 /** Classifies the exit again if a turn began after the last one had ended: the agent died in the middle of it. */
-export function handleLateUpdate(session: SessionIn<'stopping'>, signal: SignalOf<'agent.told'>): Decision {
+export function handleLateUpdate(session: FinishingSession, signal: SignalOf<'agent.told'>): Decision {
   const heard = recordAgentUpdate(session, signal)
   const { next } = session.phase
   const isJudgedByWord = next.kind === 'end' && (next.outcome === 'done' || next.outcome === 'failed')
-  if (signal.news.type !== 'began' || !isJudgedByWord) return heard
-  return session.exit === null
+  if (signal.update.type !== 'began' || !isJudgedByWord) return heard
+  return session.attempt.exit === null
     ? withdrawDone(session, heard, signal.at)
     : reclassifyExit(session, heard, null, signal.at)
 }
 
 /** Revokes the end of an agent that seemed to hang after a successful turn: its next turn had just begun. */
-function withdrawDone({ phase }: SessionIn<'stopping'>, heard: Decision, at: Instant): Decision {
+function withdrawDone({ phase }: FinishingSession, heard: Decision, at: Instant): Decision {
   if (phase.next.kind !== 'end' || phase.next.outcome !== 'done') return heard
   const why = { reason: 'it was ended as its next turn began', trouble: 'silence' } as const
   const next = nextStepAfterCrash(heard.session, why, { at, chance: 0 })
-  return { ...heard, session: { ...heard.session, isTurnOver: false, phase: { ...phase, next } } }
+  return { ...heard, session: { ...withAttempt(heard.session, { isTurnOver: false }), phase: { ...phase, next } } }
 }
 
 /**
@@ -184,24 +213,22 @@ function withdrawDone({ phase }: SessionIn<'stopping'>, heard: Decision, at: Ins
 const DECIDED_BY_SUPERVISOR: readonly (ProblemKind | null)[] = ['silence', 'memory', 'held', 'folder']
 
 /** Keeps a stop that was requested meanwhile, unless the work turns out to be over. */
-function reclassifyExit(
-  session: SessionIn<'stopping'>,
-  heard: Decision,
-  word: TurnResult | null,
-  at: Instant,
-): Decision {
-  const { exit, phase, spec, wanted } = session
+function reclassifyExit(session: FinishingSession, heard: Decision, result: TurnResult | null, at: Instant): Decision {
+  const { phase, spec, wanted } = session
+  const { exit } = session.attempt
   const { next: decided } = phase
   const isDecidedByUs = decided.kind === 'next' || (decided.kind === 'end' && decided.outcome === 'stopped')
   if (exit === null || isDecidedByUs || spec.proof === 'exit-code') return heard
-  const verdict = classifyExit(spec.proof, { exit, word })
+  const verdict = classifyExit(spec.proof, { exit, result })
   if (DECIDED_BY_SUPERVISOR.includes(decided.trouble) && verdict.kind !== 'done') return heard
   const next: NextStep =
     wanted === 'stop' && !endsTurn(verdict)
       ? { kind: 'end', ...stoppedBy(session.stoppedBy) }
       : nextStepAfterExit(verdict, session, { at, chance: 0 })
   const isNew = 'trouble' in verdict && verdict.trouble !== decided.trouble
-  const known = isNew ? recordExitKind(heard.session, verdict, at) : { ...heard.session, isTurnOver: endsTurn(verdict) }
+  const known = isNew
+    ? recordExitKind(heard.session, verdict, at)
+    : withAttempt(heard.session, { isTurnOver: endsTurn(verdict) })
   return { ...heard, session: { ...known, phase: { ...phase, next } } }
 }
 
@@ -213,8 +240,7 @@ function sweep(
   events: readonly Event[] = [],
 ): Decision {
   const due = at + timings.sweepPatience
-  const { attempt } = session
   return makeDecision({ ...session, phase: { name: 'stopping', step: 'sweep', due, next } }, events, [
-    { type: 'sweep', attempt },
+    { type: 'sweep', attempt: session.attempt.number },
   ])
 }

@@ -3,15 +3,17 @@ import type { Event } from '../events.ts'
 import type { ProblemKind } from '../failure.ts'
 import { firstUnread, launchAttempt, resetCounters, startNewThread } from './attempt.ts'
 import { isClockRolledBack } from '../../policy/restart-schedule.ts'
-import type { Timings } from '../defaults.ts'
+import type { Timings } from '../timings.ts'
 import {
   type NextStep,
   type Outcome,
   type Session,
   type SessionIn,
+  type FinishingSession,
   excludeWaitingTime,
   sessionDeadline,
-} from '../session.ts'
+} from '../session-state.ts'
+import { withAttempt } from '../attempt.ts'
 import type { SignalOf } from '../signals.ts'
 import { checkBudget } from '../usage.ts'
 import { type Decision, makeDecision, unchanged } from '../decision.ts'
@@ -22,25 +24,25 @@ export function handleTreeGone(
   { at }: SignalOf<'tree.gone'>,
   timings: Timings,
 ): Decision {
-  return session.phase.step === 'prove' ? unchanged(session) : takeNextStep(session, at, timings)
+  return takeNextStep(session, at, timings)
 }
 
 /** Takes the step that the attempt's exit decided, now that no process of the attempt is left. */
-export function takeNextStep(session: SessionIn<'stopping'>, at: Instant, timings: Timings): Decision {
+export function takeNextStep(session: FinishingSession, at: Instant, timings: Timings): Decision {
   const { next } = session.phase
   switch (next.kind) {
     case 'end':
       return endOrDeliverNext(session, next, at)
     case 'next':
-      return launchAttempt({ ...prepareNextMessage(session, at), isTurnOver: true }, at)
+      return launchAttempt(withAttempt(prepareNextMessage(session, at), { isTurnOver: true }), at)
     case 'block':
-      return blockIdle(session, at, next)
+      return blockSession(session, at, next)
     case 'rest': {
       const until = Math.max(next.until, at)
       const { reason, cause, trouble } = next
       const phase = { name: 'resting', since: at, until, reason, cause, trouble } as const
       const events: Event[] = [{ at, type: 'session.resting', until, reason, cause, trouble }]
-      const resting: Session = { ...session, life: null, phase }
+      const resting: Session = { ...withAttempt(session, { process: null }), phase }
       const rest = next.thread === 'same' ? makeDecision(resting, events) : abandonThread(resting, at, reason, events)
       return until > at ? rest : relaunchAtOnce(rest, at, timings)
     }
@@ -61,21 +63,21 @@ function relaunchAtOnce(rest: Decision, at: Instant, timings: Timings): Decision
  * Ends the session, or delivers the next message after the turn. If the agent could not even read its input, another
  * message would not help.
  */
-function endOrDeliverNext(session: SessionIn<'stopping'>, next: NextStep & { kind: 'end' }, at: Instant): Decision {
+function endOrDeliverNext(session: FinishingSession, next: NextStep & { kind: 'end' }, at: Instant): Decision {
   const { outcome } = next
-  const hasRead = session.errand?.isConfirmed === true
+  const hasRead = session.attempt.input?.isConfirmed === true
   const isOver = outcome === 'done' || outcome === 'failed'
   const isWaiting = isOver && hasRead && session.wanted === 'run' && firstUnread(session) !== undefined
-  const isToBeProven = outcome === 'done' && session.spec.verify !== undefined
+  const isToBeProven = outcome === 'done' && session.spec.supervision.verify !== undefined
   if (!isWaiting) return isToBeProven ? startVerification(session, next, at) : endSession(session, at, next)
-  const overspent = checkBudget(session.spec.limits, session.spending)
+  const overspent = checkBudget(session.spec.supervision.limits, session.spending)
   if (overspent !== null) return endSession(session, at, { outcome: 'stopped', reason: overspent, trouble: 'budget' })
   return launchAttempt(outcome === 'done' ? { ...session, forgivenAt: at } : session, at)
 }
 
-/** Enters the step in which the verifier inspects the work. */
-function startVerification(session: SessionIn<'stopping'>, next: NextStep & { kind: 'end' }, at: Instant): Decision {
-  const phase = { ...session.phase, step: 'prove', next } as const
+/** Enters the phase in which the verifier inspects the work. */
+function startVerification(session: Session, next: NextStep & { kind: 'end' }, at: Instant): Decision {
+  const phase = { name: 'verifying', since: at, next } as const
   return makeDecision({ ...session, phase }, [{ at, type: 'session.stopping', step: 'prove', reason: next.reason }])
 }
 
@@ -97,10 +99,10 @@ export function relaunchOrEnd(
   const late = Math.max(0, at - until)
   const woken =
     cause === 'limit' ? excludeWaitingTime(session, at) : { ...session, clockSince: session.clockSince + late }
-  const { absence } = session.spec.patience
+  const { absence } = session.spec.supervision.patience
   if (absence !== null && late > absence) {
     const question = `no supervisor was running when this session was due to continue, ${formatDuration(at - until)} ago (${reason})`
-    return blockIdle(cause === 'limit' ? session : woken, at, { question, trouble: 'absence' })
+    return blockSession(cause === 'limit' ? session : woken, at, { question, trouble: 'absence' })
   }
   if (cause !== 'crash') return launchAttempt(woken, at)
   const { session: counted, events } = countRestart(woken, at)
@@ -109,13 +111,13 @@ export function relaunchOrEnd(
 }
 
 /** Blocks the session until a person acts; no process is alive. */
-export function blockIdle(
+export function blockSession(
   session: Session,
   at: Instant,
   { question, trouble }: { readonly question: string; readonly trouble: ProblemKind },
 ): Decision {
-  const phase = { name: 'blocked', since: at, question, trouble, isIdle: true } as const
-  return makeDecision({ ...excludeWaitingTime(session, at), life: null, phase }, [
+  const phase = { name: 'blocked', since: at, question, trouble } as const
+  return makeDecision({ ...withAttempt(excludeWaitingTime(session, at), { process: null }), phase }, [
     { at, type: 'session.blocked', question, trouble },
   ])
 }
@@ -137,7 +139,7 @@ function prepareNextMessage(session: Session, at: Instant): Session {
 }
 
 export function timeLimitReached({ spec }: Session): SessionEnd {
-  const reason = `the time limit of ${formatDuration(spec.maxTime ?? 0)} was reached`
+  const reason = `the time limit of ${formatDuration(spec.supervision.maxTime ?? 0)} was reached`
   return { outcome: 'stopped', reason, trouble: 'time' }
 }
 
@@ -148,12 +150,12 @@ const HOUR: Duration = 3_600_000
  */
 function countRestart(session: Session, at: Instant): { session: Session; events: Event[] } {
   const { spec, alertedAt } = session
-  const memory = Math.max(HOUR, spec.restart.window)
+  const memory = Math.max(HOUR, spec.supervision.restart.window)
   const restarts = [...session.restarts.filter(earlier => earlier > at - memory), at]
   const counted: Session = { ...session, restarts, restartCount: session.restartCount + 1 }
   const inAnHour = restarts.filter(earlier => earlier > at - HOUR).length
   const isReported = alertedAt !== null && alertedAt > at - HOUR
-  if (inAnHour <= spec.alertAfter || isReported) return { session: counted, events: [] }
+  if (inAnHour <= spec.supervision.alertAfter || isReported) return { session: counted, events: [] }
   return {
     session: { ...counted, alertedAt: at },
     events: [{ at, type: 'session.restarting-often', restarts: inAnHour, within: HOUR }],
@@ -162,24 +164,18 @@ function countRestart(session: Session, at: Instant): { session: Session; events
 
 /** Ends the session after the verification: a successful end counts only with the required evidence. */
 export function handleInspectedWork(
-  session: SessionIn<'stopping'>,
+  session: SessionIn<'verifying'>,
   { at, shown }: SignalOf<'work.shown'>,
   timings: Timings,
 ): Decision {
-  const { step, next } = session.phase
-  if (step !== 'prove') return unchanged(session)
+  const { next } = session.phase
   // A signal that arrived during the verification may have changed the next step.
   if (next.kind !== 'end' || next.outcome !== 'done') return takeNextStep(session, at, timings)
-  const said = session.lastWord?.text ?? null
+  const said = session.attempt.result?.text ?? null
   const { verdict, reasons } = verifyWork({ state: 'done', reason: next.reason, said, ...shown })
   if (verdict === 'proven') return endSession(session, at, { ...next, reason: [next.reason, ...reasons].join(', ') })
   const where =
     shown.checked?.kind === 'failed' ? `; oneshot verify ${session.spec.name} runs it again and shows what it says` : ''
   const reason = `${next.reason}, but ${reasons.join('; ')}${where}`
   return endSession(session, at, { outcome: 'failed', reason, trouble: 'unproven' })
-}
-
-/** Returns true if the verifier has to inspect the session's work. */
-export function needsVerification({ phase }: Session): boolean {
-  return phase.name === 'stopping' && phase.step === 'prove'
 }

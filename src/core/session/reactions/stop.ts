@@ -1,15 +1,21 @@
 import type { Instant } from '../../../lib/time.ts'
-import { blockIdle, endSession, timeLimitReached } from './finish.ts'
+import { blockSession, endSession, timeLimitReached } from './finish.ts'
 import { isClockRolledBack } from '../../policy/restart-schedule.ts'
 import { recordProcess } from './attempt.ts'
-import type { Timings } from '../defaults.ts'
-import { type NextStep, sessionDeadline, type SessionIn, isIdle, excludeWaitingTime, type Session } from '../session.ts'
+import type { Timings } from '../timings.ts'
+import {
+  type NextStep,
+  sessionDeadline,
+  type SessionIn,
+  type FinishingSession,
+  type IdleSession,
+  excludeWaitingTime,
+  type Session,
+} from '../session-state.ts'
 import type { SignalOf } from '../signals.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
 
 export function stopSession(session: Session, { at, isNow, by }: SignalOf<'user.stop'>, timings: Timings): Decision {
-  if (isIdle(session))
-    return endSession(markStopWanted(session, by), at, stoppedBy(by, ` while it was ${session.phase.name}`))
   const wanted = markStopWanted(session, by)
   const next: NextStep = { kind: 'end', ...stoppedBy(by) }
   return isNow
@@ -17,12 +23,17 @@ export function stopSession(session: Session, { at, isNow, by }: SignalOf<'user.
     : interruptAndStop(wanted, at, next, timings)
 }
 
+/** Ends a session at once, because it has no process. */
+export function stopIdle(session: IdleSession, { at, by }: SignalOf<'user.stop'>): Decision {
+  return endSession(markStopWanted(session, by), at, stoppedBy(by, ` while it was ${session.phase.name}`))
+}
+
 function killTree(session: Session, at: Instant, next: NextStep, timings: Timings): Decision {
   const phase = { name: 'stopping', step: 'kill', due: at + timings.sweepPatience, next } as const
   return makeDecision(
     { ...session, phase },
     [{ at, type: 'session.stopping', step: 'kill', reason: next.reason }],
-    [{ type: 'kill', attempt: session.attempt }],
+    [{ type: 'kill', attempt: session.attempt.number }],
   )
 }
 
@@ -52,8 +63,6 @@ export function stopWhileStopping(
     const next: NextStep = phase.next.kind === 'end' ? phase.next : { kind: 'end', ...stoppedBy(by) }
     return killTree(markStopWanted(session, by), at, next, timings)
   }
-  if (phase.step === 'prove')
-    return endSession(markStopWanted(session, by), at, stoppedBy(by, ' while oneshot checked its work'))
   if (session.wanted === 'stop' || phase.next.kind === 'end') return unchanged(markStopWanted(session, by))
   const next: NextStep = { kind: 'end', ...stoppedBy(by) }
   return makeDecision({ ...markStopWanted(session, by), phase: { ...phase, next } }, [
@@ -61,21 +70,30 @@ export function stopWhileStopping(
   ])
 }
 
-/** Pauses the session until somebody resumes it, and ends its live processes. */
-export function holdSession(session: Session, { at, reason }: SignalOf<'user.hold'>, timings: Timings): Decision {
-  const held = { question: reason, trouble: 'held' } as const
-  if (!isIdle(session)) return interruptAndStop(session, at, { kind: 'block', reason, ...held }, timings)
-  const { phase } = session
-  return phase.name === 'blocked' && phase.trouble === 'held' ? unchanged(session) : blockIdle(session, at, held)
+/** Ends the session without waiting for the verifier, which may take long. */
+export function stopWhileVerifying(session: SessionIn<'verifying'>, { at, by }: SignalOf<'user.stop'>): Decision {
+  return endSession(markStopWanted(session, by), at, stoppedBy(by, ' while oneshot checked its work'))
 }
 
-export function holdWhileStopping(session: SessionIn<'stopping'>, { at, reason }: SignalOf<'user.hold'>): Decision {
+/** Ends the live processes of the session, and pauses it until somebody resumes it. */
+export function holdSession(session: Session, { at, reason }: SignalOf<'user.hold'>, timings: Timings): Decision {
+  return interruptAndStop(session, at, { kind: 'block', question: reason, reason, trouble: 'held' }, timings)
+}
+
+/** Pauses a session without a process until somebody resumes it. */
+export function blockOnRequest(session: IdleSession, { at, reason }: SignalOf<'user.hold'>): Decision {
+  const { phase } = session
+  const isHeld = phase.name === 'blocked' && phase.trouble === 'held'
+  return isHeld ? unchanged(session) : blockSession(session, at, { question: reason, trouble: 'held' })
+}
+
+/** Pauses the session after the end of its attempt or its verification, unless it ends then. */
+export function holdAtNextStep(session: FinishingSession, { at, reason }: SignalOf<'user.hold'>): Decision {
   const { phase } = session
   if (phase.next.kind === 'end' || phase.next.kind === 'block') return unchanged(session)
   const next: NextStep = { kind: 'block', question: reason, reason, trouble: 'held' }
-  return makeDecision({ ...session, phase: { ...phase, next } }, [
-    { at, type: 'session.stopping', step: phase.step, reason },
-  ])
+  const step = phase.name === 'verifying' ? 'prove' : phase.step
+  return makeDecision({ ...session, phase: { ...phase, next } }, [{ at, type: 'session.stopping', step, reason }])
 }
 
 export function enforceDeadline(session: Session, { at }: SignalOf<'clock.due'>, timings: Timings): Decision {
@@ -85,11 +103,16 @@ export function enforceDeadline(session: Session, { at }: SignalOf<'clock.due'>,
 }
 
 export function interruptAndStop(session: Session, at: Instant, next: NextStep, timings: Timings): Decision {
-  const phase = { name: 'stopping', step: 'interrupt', due: at + timings.interruptGrace, next } as const
+  const phase = {
+    name: 'stopping',
+    step: 'interrupt',
+    due: at + (session.spec.supervision.stopGrace ?? timings.interruptGrace),
+    next,
+  } as const
   return makeDecision(
     { ...excludeWaitingTime(session, at), phase },
     [{ at, type: 'session.stopping', step: 'interrupt', reason: next.reason }],
-    [{ type: 'interrupt', attempt: session.attempt }],
+    [{ type: 'interrupt', attempt: session.attempt.number }],
   )
 }
 
@@ -97,7 +120,7 @@ export function interruptAndStop(session: Session, at: Instant, next: NextStep, 
 export function interruptLateStart(session: SessionIn<'stopping'>, signal: SignalOf<'attempt.started'>): Decision {
   const started = recordProcess(session, signal)
   const isNews = started.events.length > 0 && session.phase.step === 'interrupt'
-  return isNews ? { ...started, effects: [{ type: 'interrupt', attempt: session.attempt }] } : started
+  return isNews ? { ...started, effects: [{ type: 'interrupt', attempt: session.attempt.number }] } : started
 }
 
 /** Takes the next, harder step, because the process is still alive after the wait. */
@@ -106,17 +129,30 @@ export function escalateStop(
   { at }: SignalOf<'clock.due'>,
   timings: Timings,
 ): Decision {
-  const { phase, attempt } = session
-  if (phase.step === 'prove') return unchanged(session) // The verifier has a limit of its own.
+  const { phase } = session
   if (at < phase.due && !isClockRolledBack(session, at, timings)) return unchanged(session)
-  const reason = phase.next.reason
-  if (phase.step === 'interrupt') {
-    const next = { ...phase, step: 'terminate', due: at + timings.terminateGrace } as const
-    return makeDecision(
-      { ...session, phase: next },
-      [{ at, type: 'session.stopping', step: 'terminate', reason }],
-      [{ type: 'terminate', attempt }],
-    )
-  }
-  return killTree(session, at, phase.next, timings)
+  return phase.step === 'interrupt'
+    ? terminateAttempt(session, at, timings)
+    : killTree(session, at, phase.next, timings)
+}
+
+function terminateAttempt(session: SessionIn<'stopping'>, at: Instant, timings: Timings): Decision {
+  const phase = { ...session.phase, step: 'terminate', due: at + timings.terminateGrace } as const
+  return makeDecision(
+    { ...session, phase },
+    [{ at, type: 'session.stopping', step: 'terminate', reason: phase.next.reason }],
+    [{ type: 'terminate', attempt: session.attempt.number }],
+  )
+}
+
+/**
+ * Terminates an agent that was interrupted because of its budget, and starts more work all the same: each further turn
+ * would cost money. Output from before the interrupt may arrive after it, so the agent has a moment.
+ */
+export function enforceInterrupt(session: SessionIn<'stopping'>, at: Instant, timings: Timings): Decision | null {
+  const { phase, spec } = session
+  const interruptedAt = phase.due - (spec.supervision.stopGrace ?? timings.interruptGrace)
+  const isOverspent = phase.next.kind === 'end' && phase.next.trouble === 'budget'
+  const isIgnored = isOverspent && phase.step === 'interrupt' && at >= interruptedAt + timings.ignoredInterrupt
+  return isIgnored ? terminateAttempt(session, at, timings) : null
 }

@@ -1,30 +1,37 @@
 import { launchAttempt } from './attempt.ts'
 import { resetCounters } from './attempt.ts'
-import { type SessionIn, isIdle, excludeWaitingTime, type Session } from '../session.ts'
+import {
+  type SessionIn,
+  type FinishingSession,
+  type IdleSession,
+  excludeWaitingTime,
+  type Session,
+} from '../session-state.ts'
+import { withAttempt } from '../attempt.ts'
 import type { SignalOf } from '../signals.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
 
 /** Accepts a message. oneshot delivers it when the turns before it are over. */
 export function acceptMessage(session: Session, signal: SignalOf<'user.message'>): Decision {
-  const { at, key, gist, by } = signal
+  const { at, key, summary, by } = signal
   if (session.messages.some(message => message.key === key)) return unchanged(session)
   const id = (session.messages.at(-1)?.id ?? 0) + 1
   const message = {
     id,
     key,
-    gist,
+    summary,
     ...(by !== undefined && { by }),
     acceptedAt: at,
     deliveredAt: null,
     confirmedAt: null,
   }
   return makeDecision({ ...session, messages: [...session.messages, message] }, [
-    { at, type: 'message.accepted', message: id, gist },
+    { at, type: 'message.accepted', message: id, gist: summary },
   ])
 }
 
-/** A person who writes to a session that is stopping wants it to continue. A session's message does not undo a stop. */
-export function acceptWhileStopping(session: SessionIn<'stopping'>, signal: SignalOf<'user.message'>): Decision {
+/** A person who writes to a session that is about to end wants it to continue. A session's message does not undo a stop. */
+export function acceptWhileFinishing(session: FinishingSession, signal: SignalOf<'user.message'>): Decision {
   const accepted = acceptMessage(session, signal)
   const { phase } = session
   if (accepted.events.length === 0 || phase.next.kind !== 'end' || signal.by !== undefined) return accepted
@@ -40,7 +47,7 @@ export function acceptWhileStopping(session: SessionIn<'stopping'>, signal: Sign
 export function resumeWithMessage(session: SessionIn<'ended'>, signal: SignalOf<'user.message'>): Decision {
   const accepted = acceptMessage(session, signal)
   if (accepted.events.length === 0) return accepted
-  return relaunchEnded({ ...accepted.session, isTurnOver: true }, signal, accepted)
+  return relaunchEnded(withAttempt(accepted.session, { isTurnOver: true }), signal, accepted)
 }
 
 /** Resumes an ended session where it stopped: the agent reads unread messages and continues an interrupted turn. */
@@ -50,9 +57,8 @@ export function resumeEnded(ended: SessionIn<'ended'>, signal: SignalOf<'user.re
 }
 
 /** Resumes an idle session: the person has done what it asked for, or does not want to wait. */
-export function resumeIdle(session: Session, signal: SignalOf<'user.resume'>): Decision {
+export function resumeIdle(session: IdleSession, signal: SignalOf<'user.resume'>): Decision {
   const { at } = signal
-  if (!isIdle(session)) return unchanged(session)
   const woken = launchAttempt({ ...excludeWaitingTime(withNewFolder(session, signal), at), forgivenAt: at }, at)
   return { ...woken, events: [{ at, type: 'session.woken' }, ...woken.events] }
 }

@@ -1,7 +1,7 @@
 import type { Observation } from '../../../ports/agent.ts'
-import { type JsonObject, asObject, asObjects, asString } from '../shared/json.ts'
+import { type JsonObject, asObject, asObjects, asString } from '../shared/tolerant-json.ts'
 import { formatNote } from '../shared/transcript-lines.ts'
-import { type ClaudeState, noResult, type EventResult, storedTurnResult } from './state.ts'
+import { type ClaudeState, noResult, type EventResult } from './state.ts'
 
 /**
  * Background tasks keep the program alive after the end of a turn, and the end of a task begins another turn. Claude
@@ -50,7 +50,7 @@ function removeTask(id: string, state: ClaudeState): EventResult {
 function updateTasks(tasks: readonly string[], descriptions: readonly JsonObject[], state: ClaudeState): EventResult {
   const started = tasks.filter(id => !state.tasks.includes(id))
   const ended = state.tasks.filter(id => !tasks.includes(id))
-  const turnResult = tasks.length === 0 && state.isHeld ? storedTurnResult(state) : null
+  const turnResult = tasks.length === 0 && state.isHeld ? state.word : null
   const observations: Observation[] = [
     ...started.map(id => toolStarted(id, descriptions)),
     ...ended.map(id => ({ type: 'tool-ended' as const, id: toolCallId(id) })),
@@ -60,8 +60,8 @@ function updateTasks(tasks: readonly string[], descriptions: readonly JsonObject
 }
 
 function toolStarted(id: string, descriptions: readonly JsonObject[]): Observation {
-  const gist = asString(descriptions.find(task => task['task_id'] === id)?.['description'])
-  return { type: 'tool-started', id: toolCallId(id), tool: 'background', gist }
+  const summary = asString(descriptions.find(task => task['task_id'] === id)?.['description'])
+  return { type: 'tool-started', id: toolCallId(id), tool: 'background', summary }
 }
 
 function toolCallId(task: string): string {

@@ -1,12 +1,13 @@
 import type { Agent, LaunchPlan, LaunchRequest, ExitEvidence } from '../../../ports/agent.ts'
 import { findThread } from './find-thread.ts'
-import { validate } from './validate.ts'
-import { readLine } from './read.ts'
-import type { Autonomy, TurnResult } from '../../../core/session/session.ts'
+import { validate } from './validate-launch.ts'
+import { readLine } from './parse-output.ts'
+import type { TurnResult } from '../../../core/session/attempt.ts'
+import type { Autonomy } from '../../../core/session/session-state.ts'
 import type { Failure } from '../../../core/session/failure.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
-import { restoreState, storedTurnResult } from './state.ts'
+import { restoreState } from './state.ts'
 import { THREAD_LOST } from './turn-result.ts'
 
 /** The agent Claude Code. */
@@ -67,7 +68,8 @@ const SMALLEST_BUDGET = 0.01
 export function explainExit({ exit, word, stderr, memory }: ExitEvidence): TurnResult | null {
   if (word !== null || exit.kind !== 'code') return null
   // Claude Code waits ten minutes for its background tasks, then ends them and itself.
-  if (exit.code === 0) return restoreState(memory).isHeld ? storedTurnResult(restoreState(memory)) : null
+  const { isHeld, word: held } = restoreState(memory)
+  if (exit.code === 0) return isHeld ? held : null
   const failure = findStderrFailure(stderr)
   return failure === null ? null : failedTurn(failure)
 }

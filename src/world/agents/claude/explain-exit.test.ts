@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { makeExitEvidence } from '../../../../testkit/agents/fixtures.ts'
 import { readAll } from '../../../../testkit/agents/read-all.ts'
 import { explainExit } from './claude.ts'
-import { readLine } from './read.ts'
+import { readLine } from './parse-output.ts'
 
 /** Claude Code 2.1.197 and 2.1.325 write these lines. */
 test.each([

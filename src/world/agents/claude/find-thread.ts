@@ -4,7 +4,7 @@ import { hasCode } from '../../../lib/errors.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { listNames, modifiedAt, realPath } from '../shared/files.ts'
 import os from 'node:os'
-import { type JsonObject, asObject, asObjects, asString, joinTextBlocks, parseObject } from '../shared/json.ts'
+import { type JsonObject, asObject, asObjects, asString, joinTextBlocks, parseObject } from '../shared/tolerant-json.ts'
 
 /** Finds a thread by the id that the program reported, or by the id that oneshot chose. */
 export function findThread(query: ThreadQuery): ThreadRecord | null {

@@ -1,5 +1,12 @@
-import type { TurnResult } from '../../../core/session/session.ts'
-import type { ParserState, Observation } from '../../../ports/agent.ts'
+import type { TurnResult } from '../../../core/session/attempt.ts'
+import { amount, boolean, instant, listOf, nullable, object, parseJson, string } from '../../../lib/codec.ts'
+import type { Observation } from '../../../ports/agent.ts'
+import { parseTurnResult } from '../shared/failed-turn.ts'
+import { stateReader } from '../shared/parser-state.ts'
+import { parsePendingWrites, type PendingWrite } from '../shared/tool-calls.ts'
+
+/** An open call that concerns the agent's plan, and the subject of the task that it names; empty without one. */
+export type PlanningCall = { readonly call: string; readonly subject: string }
 
 /** The parser's state, which it keeps from one line of an attempt's output to the next. */
 export type ClaudeState = {
@@ -16,14 +23,13 @@ export type ClaudeState = {
   readonly toldCached: number
   readonly toldOutput: number
   readonly usd: number | null
-  /** Files that open calls are about to write, as `<call> <path>`. */
-  readonly writing: readonly string[]
+  readonly writing: readonly PendingWrite[]
   /** Open calls that concern the agent's plan. */
-  readonly planning: readonly string[]
+  readonly planning: readonly PlanningCall[]
   /** The ids of the running background tasks. */
   readonly tasks: readonly string[]
-  /** The result of the last turn, as JSON. */
-  readonly word: string | null
+  /** The result of the last turn. */
+  readonly word: TurnResult | null
   /** The turn ended while tasks ran: its result counts once they end, unless another turn follows. */
   readonly isHeld: boolean
   /** A turn has ended, and none has begun since. */
@@ -61,8 +67,41 @@ const INITIAL_STATE: ClaudeState = {
   hooked: [],
 }
 
-export function restoreState(memory: ParserState): ClaudeState {
-  return { ...INITIAL_STATE, ...(memory as Partial<ClaudeState>) }
+export const restoreState = stateReader<ClaudeState>(INITIAL_STATE, {
+  cwd: string,
+  counted: listOf(string),
+  input: amount,
+  cached: amount,
+  output: amount,
+  turns: amount,
+  toldInput: amount,
+  toldCached: amount,
+  toldOutput: amount,
+  usd: nullable(amount),
+  writing: parsePendingWrites,
+  planning: listOf(parsePlanningCall),
+  tasks: listOf(string),
+  word: nullable(parseWord),
+  isHeld: boolean,
+  hasEnded: boolean,
+  hasSpoken: boolean,
+  trouble: string,
+  resetAt: nullable(instant),
+  hooked: listOf(string),
+})
+
+/** Older versions wrote the call and the subject as a list, in JSON. */
+function parsePlanningCall(value: unknown): PlanningCall {
+  if (typeof value !== 'string') return planningCall(value)
+  const [call = '', subject = ''] = parseJson(value, listOf(string))
+  return { call, subject }
+}
+
+const planningCall = object({ call: string, subject: string })
+
+/** Older versions wrote the turn result in JSON. */
+function parseWord(value: unknown): TurnResult {
+  return typeof value === 'string' ? parseJson(value, parseTurnResult) : parseTurnResult(value)
 }
 
 /** An event's observations, its line in the transcript, and the state after it. */
@@ -104,8 +143,4 @@ export function beginTurn(state: ClaudeState): EventResult {
   if (!state.hasEnded) return noResult(state)
   const fresh = { ...state, hasEnded: false, hasSpoken: false, isHeld: false, trouble: '' }
   return { observations: [{ type: 'began' }], text: null, state: fresh }
-}
-
-export function storedTurnResult({ word }: ClaudeState): TurnResult | null {
-  return word === null ? null : (JSON.parse(word) as TurnResult)
 }

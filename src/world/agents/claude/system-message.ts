@@ -1,6 +1,6 @@
-import { headAndTail } from '../../../lib/text/lines.ts'
+import { headAndTail } from '../../../lib/text/head-and-tail.ts'
 import { formatDuration } from '../../../lib/time.ts'
-import { asNumber, type JsonObject, asObject, asString } from '../shared/json.ts'
+import { asNumber, type JsonObject, asObject, asString } from '../shared/tolerant-json.ts'
 import { formatError, formatNote } from '../shared/transcript-lines.ts'
 import { classifyApiError } from './api-error.ts'
 import { beginTurn, type ClaudeState, noResult, type EventResult, unknownEvent, textResult } from './state.ts'

@@ -1,8 +1,8 @@
 import type { Observation } from '../../../ports/agent.ts'
-import { headAndTail } from '../../../lib/text/lines.ts'
-import { type JsonObject, asArray, asObject, asObjects, asString, joinTextBlocks } from '../shared/json.ts'
+import { headAndTail } from '../../../lib/text/head-and-tail.ts'
+import { type JsonObject, asArray, asObject, asObjects, asString, joinTextBlocks } from '../shared/tolerant-json.ts'
 import { formatToolCall, formatToolResult, summarizeInput } from '../shared/transcript-lines.ts'
-import { type ClaudeState, type EventResult, noResult, textResult } from './state.ts'
+import { type ClaudeState, type EventResult, type PlanningCall, noResult, textResult } from './state.ts'
 import type { AgentUpdate } from '../../../core/session/signals.ts'
 import { plannedTasks, taskState } from '../shared/todo-list.ts'
 
@@ -17,14 +17,18 @@ export function readToolCall(block: JsonObject, isMain: boolean, state: ClaudeSt
   const id = asString(block['id'])
   const tool = asString(block['name'])
   const input = asObject(block['input'])
-  const gist = stripFolder(summarizeInput(input), state.cwd)
+  const summary = stripFolder(summarizeInput(input), state.cwd)
   const path = asString(input['file_path']) || asString(input['notebook_path'])
   const isWriting = WRITING_TOOLS.has(tool) && path !== ''
-  const writing = isWriting ? { ...state, writing: [...state.writing, `${id} ${path}`] } : state
-  if (!isMain) return textResult(formatToolResult(`${tool} ${gist}`), writing)
+  const writing = isWriting ? { ...state, writing: [...state.writing, { call: id, path }] } : state
+  if (!isMain) return textResult(formatToolResult(`${tool} ${summary}`), writing)
   const todoCall = rememberTodoCall(id, tool, input)
   const newState = todoCall === null ? writing : { ...writing, planning: [...writing.planning, todoCall] }
-  return { observations: [{ type: 'tool-started', id, tool, gist }], text: formatToolCall(tool, gist), state: newState }
+  return {
+    observations: [{ type: 'tool-started', id, tool, summary }],
+    text: formatToolCall(tool, summary),
+    state: newState,
+  }
 }
 
 export function readToolResult(block: JsonObject, event: JsonObject, isMain: boolean, state: ClaudeState): EventResult {
@@ -34,8 +38,8 @@ export function readToolResult(block: JsonObject, event: JsonObject, isMain: boo
   const files = isError ? [] : [...pendingWrites(id, state), ...changedFiles(event['tool_use_result'])]
   const ended: Observation[] = isMain ? [{ type: 'tool-ended', id }] : []
   const taskUpdates = state.planning
-    .filter(call => isCallWithId(call, id))
-    .flatMap(call => readTodoResult(call, event['tool_use_result']))
+    .filter(({ call }) => call === id)
+    .flatMap(({ subject }) => readTodoResult(subject, event['tool_use_result']))
   return {
     observations: [...ended, ...files.map(path => ({ type: 'edited' as const, path })), ...taskUpdates],
     text: isMain || isError ? formatToolResult(answer, isError) : null,
@@ -50,15 +54,15 @@ export function readServerToolResult(block: JsonObject, state: ClaudeState): Eve
 }
 
 function closeCall(id: string, state: ClaudeState, isHooked: boolean): ClaudeState {
-  const writing = state.writing.filter(entry => !entry.startsWith(`${id} `))
-  const planning = state.planning.filter(call => !isCallWithId(call, id))
+  const writing = state.writing.filter(({ call }) => call !== id)
+  const planning = state.planning.filter(({ call }) => call !== id)
   const hooked = isHooked ? [...state.hooked, id] : state.hooked
   const isSame = writing.length === state.writing.length && planning.length === state.planning.length && !isHooked
   return isSame ? state : { ...state, writing, planning, hooked }
 }
 
 function pendingWrites(id: string, { writing }: ClaudeState): string[] {
-  return writing.filter(entry => entry.startsWith(`${id} `)).map(entry => entry.slice(id.length + 1))
+  return writing.filter(({ call }) => call === id).map(({ path }) => path)
 }
 
 /** Claude Code 2.1.325 reports which files a shell command changed. */
@@ -106,8 +110,8 @@ function stripFileNote(answer: string): string {
   return at >= 0 && answer.indexOf(')', at) === answer.length - 1 ? answer.slice(0, at) : answer
 }
 
-function stripFolder(gist: string, cwd: string): string {
-  return cwd !== '' && gist.startsWith(`${cwd}/`) ? gist.slice(cwd.length + 1) : gist
+function stripFolder(summary: string, cwd: string): string {
+  return cwd !== '' && summary.startsWith(`${cwd}/`) ? summary.slice(cwd.length + 1) : summary
 }
 
 /**
@@ -118,23 +122,18 @@ function stripFolder(gist: string, cwd: string): string {
 const TODO_TOOLS = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'])
 
 /** Returns the part of a call to remember until its result arrives, or null when the call does not concern a plan. */
-function rememberTodoCall(id: string, tool: string, input: JsonObject): string | null {
-  return TODO_TOOLS.has(tool) ? JSON.stringify([id, asString(input['subject'])]) : null
-}
-
-function isCallWithId(call: string, id: string): boolean {
-  return (JSON.parse(call) as [id: string])[0] === id
+function rememberTodoCall(id: string, tool: string, input: JsonObject): PlanningCall | null {
+  return TODO_TOOLS.has(tool) ? { call: id, subject: asString(input['subject']) } : null
 }
 
 /** Returns the changes to the plan that the result of such a call reports. */
-function readTodoResult(call: string, result: unknown): Observation[] {
+function readTodoResult(subject: string, result: unknown): Observation[] {
   const { newTodos, tasks, task, taskId, success, statusChange } = asObject(result)
   if (Array.isArray(newTodos)) return [plannedTasks(asObjects(newTodos), 'content')]
   if (Array.isArray(tasks)) return [{ type: 'planned', tasks: asObjects(tasks).flatMap(listedTask) }]
   const { subject: title, status = 'pending' } = asObject(task)
   if (asString(asObject(task)['id']) !== '') return taskUpdate(asObject(task), title, status)
   if (success !== true) return []
-  const [, subject] = JSON.parse(call) as [id: string, subject: string]
   return taskUpdate({ id: taskId }, subject, asObject(statusChange)['to'])
 }
 

@@ -1,11 +1,11 @@
 import type { Failure } from '../../../core/session/failure.ts'
-import type { TurnResult } from '../../../core/session/session.ts'
+import type { TurnResult } from '../../../core/session/attempt.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
-import { type JsonObject, asObject, asObjects, asArray, asString } from '../shared/json.ts'
+import { type JsonObject, asObject, asObjects, asArray, asString } from '../shared/tolerant-json.ts'
 import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
 import { formatError, summarizeInput, formatNote, formatText } from '../shared/transcript-lines.ts'
 import { classifyApiError } from './api-error.ts'
-import { type ClaudeState, noResult, type EventResult, storedTurnResult } from './state.ts'
+import { type ClaudeState, noResult, type EventResult } from './state.ts'
 import { mergeResultUsage, usageUpdate } from './usage.ts'
 import type { ApiError } from './api-error.ts'
 
@@ -21,7 +21,7 @@ export function readTurnResult(result: JsonObject, before: ClaudeState): EventRe
   if (isInterrupted(result)) return { observations: [usage], text: null, state: ended }
   const word = turnResultFrom(result, state)
   const text = resultText(word, result, state)
-  const newState = { ...ended, word: JSON.stringify(word) }
+  const newState = { ...ended, word }
   const { length } = state.tasks
   if (length === 0) return { observations: [usage, { type: 'finished', word }], text: text, state: newState }
   const waiting = formatNote(`waiting for ${length === 1 ? 'a background task' : `${length} background tasks`}`)
@@ -35,7 +35,7 @@ function isTaskNotification(result: JsonObject): boolean {
 }
 
 function repeatTurnResult(state: ClaudeState): EventResult {
-  const word = storedTurnResult(state)
+  const { word } = state
   return word === null ? noResult(state) : { observations: [{ type: 'finished', word }], text: null, state }
 }
 

@@ -1,5 +1,5 @@
 import type { Observation } from '../../../ports/agent.ts'
-import { asNumber, type JsonObject, asObject, asObjects, asString } from '../shared/json.ts'
+import { asNumber, type JsonObject, asObject, asObjects, asString } from '../shared/tolerant-json.ts'
 import type { ClaudeState } from './state.ts'
 
 /** Subagents answer in parallel; never more than this number of answers are in progress. */

@@ -2,14 +2,15 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Agent, LaunchPlan, LaunchRequest, ExitEvidence } from '../../../ports/agent.ts'
 import { findThread, findRollout } from './find-thread.ts'
-import { validate } from './validate.ts'
-import { readLine } from './read.ts'
-import type { Autonomy, TurnResult } from '../../../core/session/session.ts'
+import { validate } from './validate-launch.ts'
+import { readLine } from './parse-output.ts'
+import type { TurnResult } from '../../../core/session/attempt.ts'
+import type { Autonomy } from '../../../core/session/session-state.ts'
 import { createRequire } from 'node:module'
 import { realPath } from '../shared/files.ts'
 import type { Failure } from '../../../core/session/failure.ts'
+import { restoreState } from './state.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { asString } from '../shared/json.ts'
 import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
 import { classifyError } from './failure.ts'
 import { findDeniedTool } from './denied-tool.ts'
@@ -116,12 +117,12 @@ export function explainExit(evidence: ExitEvidence, now: Instant): TurnResult | 
   if (word?.ok === true) return findDenial(evidence)
   if (word !== null) return resetInAgentZone(word.failure, evidence.env['TZ'], now)
   if (exit.kind !== 'code' || exit.code === 0) return null
-  const failure = findStderrFailure(evidence.stderr) ?? failureOfTurn(asString(evidence.memory['error']), now)
+  const failure = findStderrFailure(evidence.stderr) ?? failureOfTurn(restoreState(evidence.memory).error, now)
   return failure === null ? null : failedTurn(failure)
 }
 
 function findDenial({ memory, env, stderr }: ExitEvidence): TurnResult | null {
-  const denied = readRecordedDenial(asString(memory['thread']), env) ?? REJECTED_PATCH.exec(stderr)?.[1]
+  const denied = readRecordedDenial(restoreState(memory).thread, env) ?? REJECTED_PATCH.exec(stderr)?.[1]
   if (denied === undefined) return null
   return failedTurn(
     makeFailure('denied', `codex was not allowed to do it: ${denied}`, 'give the session more autonomy'),

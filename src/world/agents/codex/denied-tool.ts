@@ -1,5 +1,5 @@
-import { joinTextParts } from '../shared/json.ts'
-import { type JsonObject, asObject, parseObject, asString } from '../shared/json.ts'
+import { joinTextParts } from '../shared/tolerant-json.ts'
+import { type JsonObject, asObject, parseObject, asString } from '../shared/tolerant-json.ts'
 
 /**
  * Returns the refusal with which codex's sandbox stopped the work of the last turn of a rollout, or null.

@@ -1,7 +1,7 @@
 import type { Failure, FailureKind } from '../../../core/session/failure.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { asObject, parseObject, asString } from '../shared/json.ts'
+import { asObject, parseObject, asString } from '../shared/tolerant-json.ts'
 import { parseLimitReset } from './limit-reset.ts'
 
 /** Classifies an error message of codex. `zone` is the time zone of its clock times. */

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { type Duration, type Instant, formatIso } from '../../../lib/time.ts'
 import { Trouble } from '../../../lib/errors.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
-import { type JsonObject, asArray, asObject, asString, joinTextParts, parseObject } from '../shared/json.ts'
+import { type JsonObject, asArray, asObject, asString, joinTextParts, parseObject } from '../shared/tolerant-json.ts'
 import { listNames, modifiedAt, realPath } from '../shared/files.ts'
 import path from 'node:path'
 
@@ -18,7 +18,7 @@ export function findThread(query: ThreadQuery): ThreadRecord | null {
     if (query.thread !== null) return findById(query.thread, query.env)
     const matching = rolloutsSince(query.since, query.env)
       .flatMap(file => matchRollout(file, query) ?? [])
-      .filter(({ thread }) => !query.others.includes(thread))
+      .filter(({ thread }) => !query.isForeign(thread))
     const [match] = matching
     return matching.length === 1 && match !== undefined ? match : null // If two threads match, neither is certainly ours.
   } catch (cause) {

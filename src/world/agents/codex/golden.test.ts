@@ -1,6 +1,6 @@
 import { beforeAll } from 'vitest'
 import { testGoldenFiles } from '../../../../testkit/agents/golden.ts'
-import { readLine } from './read.ts'
+import { readLine } from './parse-output.ts'
 
 beforeAll(() => {
   process.env['TZ'] = 'UTC' // codex's clock times are in its own time zone.

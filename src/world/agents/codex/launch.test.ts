@@ -5,7 +5,7 @@ import type { LaunchRequest } from '../../../ports/agent.ts'
 import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
 import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
 import { findBinary } from './codex.ts'
-import { validate } from './validate.ts'
+import { validate } from './validate-launch.ts'
 import { planLaunch } from './codex.ts'
 
 test('planLaunch makes codex work without questions and read the prompt on stdin', () => {

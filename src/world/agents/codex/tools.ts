@@ -1,11 +1,11 @@
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
-import { type JsonObject, asObject, asObjects, asString } from '../shared/json.ts'
+import { type JsonObject, asObject, asObjects, asString } from '../shared/tolerant-json.ts'
 import { summarizeInput } from '../shared/transcript-lines.ts'
 
 export interface ToolUse {
   readonly id: string
   readonly tool: string
-  readonly gist: string
+  readonly summary: string
   readonly output: string
   readonly hasFailed: boolean
   /** The files that the tool wrote. */
@@ -23,7 +23,7 @@ export function parseToolUse(item: JsonObject): ToolUse {
       return {
         ...base,
         tool: 'shell',
-        gist: toOneLine(unwrapShell(asString(item['command']))),
+        summary: toOneLine(unwrapShell(asString(item['command']))),
         output: commandOutput(item, hasFailed),
       }
     case 'file_change':
@@ -31,9 +31,9 @@ export function parseToolUse(item: JsonObject): ToolUse {
     case 'mcp_tool_call':
       return { ...base, tool: `${asString(item['server'])}.${asString(item['tool'])}`, ...mcpCall(item) }
     case 'collab_tool_call':
-      return { ...base, tool: asString(item['tool']), gist: toOneLine(asString(item['prompt'])) }
+      return { ...base, tool: asString(item['tool']), summary: toOneLine(asString(item['prompt'])) }
     default:
-      return { ...base, tool: 'web_search', gist: toOneLine(asString(item['query'])), isWithinAnswer: true }
+      return { ...base, tool: 'web_search', summary: toOneLine(asString(item['query'])), isWithinAnswer: true }
   }
 }
 
@@ -60,13 +60,13 @@ function commandOutput(item: JsonObject, hasFailed: boolean): string {
     : output
 }
 
-function fileChanges(item: JsonObject, hasFailed: boolean): Pick<ToolUse, 'gist' | 'edits'> {
+function fileChanges(item: JsonObject, hasFailed: boolean): Pick<ToolUse, 'summary' | 'edits'> {
   const paths = asObjects(item['changes']).map(change => asString(change['path']))
-  return { gist: toOneLine(paths.join(' ')), edits: hasFailed ? [] : paths.filter(path => path !== '') }
+  return { summary: toOneLine(paths.join(' ')), edits: hasFailed ? [] : paths.filter(path => path !== '') }
 }
 
-function mcpCall(item: JsonObject): Pick<ToolUse, 'gist' | 'output'> {
+function mcpCall(item: JsonObject): Pick<ToolUse, 'summary' | 'output'> {
   const result = asObjects(asObject(item['result'])['content']).map(part => asString(part['text']))
   const error = asString(asObject(item['error'])['message'])
-  return { gist: toOneLine(summarizeInput(item['arguments'])), output: error === '' ? result.join('\n') : error }
+  return { summary: toOneLine(summarizeInput(item['arguments'])), output: error === '' ? result.join('\n') : error }
 }

@@ -1,7 +1,7 @@
-import type { TurnResult } from '../../../core/session/session.ts'
+import type { TurnResult } from '../../../core/session/attempt.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
-import { eventInOutput } from '../shared/json.ts'
+import { eventInOutput } from '../shared/tolerant-json.ts'
 import { DemoThread } from './thread.ts'
 
 /** The embedded agent needs no account and no network, does real work and really crashes. It resumes by thread id. */

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { count, object, oneOf, parseJson, type Parser, string } from '../../../lib/codec.ts'
 
 /** An entry of the demo agent's thread file, which outlives its processes. An entry counts once it is on disk. */
 export type ThreadEntry =
@@ -9,6 +10,19 @@ export type ThreadEntry =
   | { readonly kind: 'step'; readonly step: number }
   | { readonly kind: 'misfortune'; readonly what: 'crash' | 'hang' }
   | { readonly kind: 'answer'; readonly text: string }
+
+const PARSERS: { readonly [K in ThreadEntry['kind']]: Parser<Extract<ThreadEntry, { kind: K }>> } = {
+  prompt: object({ kind: oneOf('prompt'), text: string }),
+  'go-on': object({ kind: oneOf('go-on'), text: string }),
+  step: object({ kind: oneOf('step'), step: count }),
+  misfortune: object({ kind: oneOf('misfortune'), what: oneOf('crash', 'hang') }),
+  answer: object({ kind: oneOf('answer'), text: string }),
+}
+const parseKind = object({ kind: oneOf('prompt', 'go-on', 'step', 'misfortune', 'answer') })
+
+function parseEntry(value: unknown): ThreadEntry {
+  return PARSERS[parseKind(value).kind](value)
+}
 
 export class DemoThread {
   readonly id: string
@@ -34,7 +48,7 @@ export class DemoThread {
   readEntries(): ThreadEntry[] | undefined {
     if (!fs.existsSync(this.#file)) return undefined
     const lines = fs.readFileSync(this.#file, 'utf8').split('\n')
-    return lines.slice(0, -1).map(line => JSON.parse(line) as ThreadEntry)
+    return lines.slice(0, -1).map(line => parseJson(line, parseEntry))
   }
 
   /** Returns the entries of the last prompt, beginning with the prompt; empty before the first prompt. */

@@ -1,8 +1,8 @@
 import type { Failure, FailureKind } from '../../../core/session/failure.ts'
-import { headAndTail } from '../../../lib/text/lines.ts'
+import { headAndTail } from '../../../lib/text/head-and-tail.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import { type Instant, parseDuration } from '../../../lib/time.ts'
-import { asNumber, asObject, parseObject, asString } from '../shared/json.ts'
+import { asNumber, asObject, parseObject, asString } from '../shared/tolerant-json.ts'
 
 export const LOGIN_REMEDY = 'start gemini and log in, or set GEMINI_API_KEY'
 

@@ -3,9 +3,9 @@ import os from 'node:os'
 import path from 'node:path'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../../os/files/file-io.ts'
-import { joinTextParts } from '../shared/json.ts'
+import { joinTextParts } from '../shared/tolerant-json.ts'
 import { listNames, modifiedAt } from '../shared/files.ts'
-import { type JsonObject, asObject, parseObject, asObjects, asString } from '../shared/json.ts'
+import { type JsonObject, asObject, parseObject, asObjects, asString } from '../shared/tolerant-json.ts'
 
 /** In bytes. The first line of a file holds the id of its thread. */
 const MAX_HEADER = 4096

@@ -9,7 +9,7 @@ import { explainExit } from './gemini.ts'
 import { classifyError } from './failure.ts'
 import { findThread } from './find-thread.ts'
 import { gemini } from './gemini.ts'
-import { readLine } from './read.ts'
+import { readLine } from './parse-output.ts'
 
 const id = '77777777-0000-4000-8000-000000000007'
 

@@ -1,8 +1,8 @@
 import type { Agent, LaunchPlan, LaunchRequest } from '../../../ports/agent.ts'
 import { findThread } from './find-thread.ts'
-import { validate } from './validate.ts'
-import { readLine } from './read.ts'
-import type { Autonomy } from '../../../core/session/session.ts'
+import { validate } from './validate-launch.ts'
+import { readLine } from './parse-output.ts'
+import type { Autonomy } from '../../../core/session/session-state.ts'
 import { explainByStderr } from '../shared/failed-turn.ts'
 import { LOGIN_REMEDY } from './failure.ts'
 

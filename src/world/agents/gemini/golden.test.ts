@@ -1,4 +1,4 @@
 import { testGoldenFiles } from '../../../../testkit/agents/golden.ts'
-import { readLine } from './read.ts'
+import { readLine } from './parse-output.ts'
 
 testGoldenFiles('gemini', readLine)

@@ -1,8 +1,8 @@
 import type { FailureKind } from '../../../core/session/failure.ts'
-import type { TurnResult } from '../../../core/session/session.ts'
+import type { TurnResult } from '../../../core/session/attempt.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
-import { eventInOutput } from '../shared/json.ts'
+import { eventInOutput } from '../shared/tolerant-json.ts'
 import type { Usage } from '../../../core/session/usage.ts'
 import type { Task } from '../../../core/session/task.ts'
 

@@ -1,8 +1,8 @@
 import type { Failure, FailureKind } from '../../../core/session/failure.ts'
-import { headAndTail } from '../../../lib/text/lines.ts'
+import { headAndTail } from '../../../lib/text/head-and-tail.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { asNumber, type JsonObject, asObject, asString } from '../shared/json.ts'
+import { asNumber, type JsonObject, asObject, asString } from '../shared/tolerant-json.ts'
 
 /** Classifies an `error` event of opencode. `at` is the time of the event. */
 export function classifyError(error: JsonObject, at: Instant): Failure {

@@ -5,7 +5,7 @@ import type { LaunchRequest } from '../../../ports/agent.ts'
 import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
 import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
 import { findBinary } from './opencode.ts'
-import { validate } from './validate.ts'
+import { validate } from './validate-launch.ts'
 import { planLaunch } from './opencode.ts'
 
 test('a thread begins with our tag as its title, in the folder of the session', () => {

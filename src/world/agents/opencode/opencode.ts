@@ -2,13 +2,14 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Agent, LaunchPlan, LaunchRequest, ExitEvidence } from '../../../ports/agent.ts'
 import { findThread } from './find-thread.ts'
-import { validate } from './validate.ts'
-import { readLine } from './read.ts'
-import { parseObject } from '../shared/json.ts'
+import { validate } from './validate-launch.ts'
+import { readLine } from './parse-output.ts'
+import { restoreState } from './state.ts'
+import { parseObject } from '../shared/tolerant-json.ts'
 import { createRequire } from 'node:module'
 import { realPath } from '../shared/files.ts'
 import type { Failure } from '../../../core/session/failure.ts'
-import type { TurnResult } from '../../../core/session/session.ts'
+import type { TurnResult } from '../../../core/session/attempt.ts'
 import { renderTerminalText } from '../../../lib/text/terminal-text.ts'
 import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
 
@@ -170,6 +171,6 @@ const SETUP_ERRORS =
 
 /** opencode 1.18.33 exits 0 when its turn stops after tool calls. */
 function findUnfinishedTurn(code: number, memory: ExitEvidence['memory']): Failure | null {
-  if (code !== 0 || typeof memory['thread'] !== 'string') return null
+  if (code !== 0 || restoreState(memory).thread === '') return null
   return makeFailure('empty', 'opencode ended in the midst of its work, after it had called tools')
 }

@@ -1,26 +1,27 @@
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
-import type { ParserState, Observation, ParsedLine } from '../../../ports/agent.ts'
-import { type JsonObject, asObject, asObjects, asString } from '../shared/json.ts'
+import type { Observation, ParsedLine } from '../../../ports/agent.ts'
+import { type JsonObject, asObject, asObjects, asString } from '../shared/tolerant-json.ts'
+import type { OpencodeState } from './state.ts'
 import { plannedTasks } from '../shared/todo-list.ts'
 import { formatToolCall, summarizeInput, formatToolResult } from '../shared/transcript-lines.ts'
 
 /** opencode reports a tool call once, when it has ended. */
-export function readTool(part: JsonObject, memory: ParserState): ParsedLine {
+export function readTool(part: JsonObject, before: OpencodeState): ParsedLine<OpencodeState> {
   const state = asObject(part['state'])
   const tool = asString(part['tool'])
   const id = asString(part['callID'])
-  const gist = toOneLine(summarizeCall(state))
+  const summary = toOneLine(summarizeCall(state))
   const { output, hasFailed } = toolResult(tool, state)
   const edits = hasFailed ? [] : editedFiles(tool, state)
   return {
     observations: [
-      { type: 'tool-started', id, tool, gist },
+      { type: 'tool-started', id, tool, summary },
       { type: 'tool-ended', id },
       ...edits.map((path): Observation => ({ type: 'edited', path })),
       ...(tool === 'todowrite' && !hasFailed ? [plannedTasks(listTodos(state), 'content')] : []),
     ],
-    text: `${formatToolCall(tool, gist)}${formatToolResult(output, hasFailed) ?? ''}`,
-    memory: isDenied(state) ? { ...memory, refused: toOneLine(`${tool} ${gist}`).slice(0, 200) } : memory,
+    text: `${formatToolCall(tool, summary)}${formatToolResult(output, hasFailed) ?? ''}`,
+    memory: isDenied(state) ? { ...before, refused: toOneLine(`${tool} ${summary}`).slice(0, 200) } : before,
   }
 }
 

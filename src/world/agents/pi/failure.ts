@@ -1,8 +1,8 @@
 import type { Failure, FailureKind } from '../../../core/session/failure.ts'
-import { headAndTail } from '../../../lib/text/lines.ts'
+import { headAndTail } from '../../../lib/text/head-and-tail.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import { type Duration, type Instant, parseDuration } from '../../../lib/time.ts'
-import { asObject, asString, parseObject } from '../shared/json.ts'
+import { asObject, asString, parseObject } from '../shared/tolerant-json.ts'
 
 export const LOGIN_REMEDY = "start pi and type /login, or set the API key of the model's provider"
 

@@ -2,9 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../../os/files/file-io.ts'
-import { asObject, asString, joinTextBlocks, parseEvent } from '../shared/json.ts'
+import { asObject, asString, joinTextBlocks, parseEvent } from '../shared/tolerant-json.ts'
 import { listNames, modifiedAt, readJsonFile, realPath } from '../shared/files.ts'
-import { parseMessage } from './read.ts'
+import { parseMessage } from './parse-output.ts'
 import os from 'node:os'
 
 /** In bytes. The first line of a thread's file holds its id and working directory. */

@@ -1,6 +1,7 @@
-import type { Failure, FailureKind } from '../../../core/session/failure.ts'
-import type { TurnResult } from '../../../core/session/session.ts'
-import { headAndTail } from '../../../lib/text/lines.ts'
+import { type Failure, type FailureKind, parseFailure } from '../../../core/session/failure.ts'
+import type { TurnResult } from '../../../core/session/attempt.ts'
+import { boolean, object, oneOf, optional, string } from '../../../lib/codec.ts'
+import { headAndTail } from '../../../lib/text/head-and-tail.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import { truncate } from './transcript-lines.ts'
 import type { ExitEvidence } from '../../../ports/agent.ts'
@@ -38,4 +39,13 @@ export function explainByStderr(patterns: readonly StderrPattern[]): (evidence: 
     }
     return null
   }
+}
+
+const outcome = object({ ok: boolean })
+const parseSuccess = object({ ok: oneOf(true), text: string, isVerdict: optional(oneOf(true)) })
+const parseFailedTurn = object({ ok: oneOf(false), text: string, failure: parseFailure })
+
+/** Reads a turn result from a stored parser state. */
+export function parseTurnResult(value: unknown): TurnResult {
+  return outcome(value).ok ? parseSuccess(value) : parseFailedTurn(value)
 }

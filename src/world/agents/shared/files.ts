@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import type { Instant } from '../../../lib/time.ts'
 import { hasCode } from '../../../lib/errors.ts'
-import { type JsonObject, parseObject } from './json.ts'
+import { type JsonObject, parseObject } from './tolerant-json.ts'
 
 /** Returns the names in a program's folder, or an empty list if the folder does not exist. */
 export function listNames(folder: string): string[] {

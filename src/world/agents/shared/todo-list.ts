@@ -2,7 +2,7 @@ import crypto from 'node:crypto'
 import type { Task } from '../../../core/session/task.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { Observation } from '../../../ports/agent.ts'
-import { type JsonObject, asString } from './json.ts'
+import { type JsonObject, asString } from './tolerant-json.ts'
 
 /**
  * Reads a whole plan whose steps have no ids of their own. The text of a step identifies it, so that it stays the same

@@ -87,6 +87,6 @@ test.each([
   [42, ''],
   [null, ''],
   [undefined, ''],
-])('the summary of %j is “%s”', (input, gist) => {
-  expect(summarizeInput(input)).toBe(gist)
+])('the summary of %j is “%s”', (input, summary) => {
+  expect(summarizeInput(input)).toBe(summary)
 })

@@ -1,5 +1,5 @@
 import { truncateToWidth } from '../../../lib/text/display-width.ts'
-import { headAndTail } from '../../../lib/text/lines.ts'
+import { headAndTail } from '../../../lib/text/head-and-tail.ts'
 import { toOneLine, renderTerminalText } from '../../../lib/text/terminal-text.ts'
 
 /**
@@ -22,9 +22,9 @@ export function formatText(text: string): string | null {
   return words.trim() === '' ? null : `${words}\n`
 }
 
-/** `gist` is the one thing that a person wants to know about a call: the command, the file, the pattern. */
-export function formatToolCall(tool: string, gist: string): string {
-  return `● ${toOneLine(tool)} ${truncate(toOneLine(headAndTail(gist)), MAX_SUMMARY)}`.trimEnd() + '\n'
+/** `summary` is the one thing that a person wants to know about a call: the command, the file, the pattern. */
+export function formatToolCall(tool: string, summary: string): string {
+  return `● ${toOneLine(tool)} ${truncate(toOneLine(headAndTail(summary)), MAX_SUMMARY)}`.trimEnd() + '\n'
 }
 
 /** Formats the beginning and the end of a tool's output, and marks errors. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { CHECKPOINT_TRIGGERS } from '../../../core/checkpoint/checkpoint.ts'
 import { encodeRawPath, rawPath } from '../../../lib/text/raw-path.ts'
 import { parseMessage, parseRecord, type CheckpointTrailers, formatMessage } from './commit-message.ts'
-import { isTreePath } from '../files.ts'
+import { isTreePath } from '../tree-path.ts'
 
 const hash = fc.stringMatching(/^[0-9a-f]{40}$/)
 const path = fc

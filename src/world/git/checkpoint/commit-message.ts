@@ -3,7 +3,7 @@ import { isSessionId } from '../../../core/session/names.ts'
 import { decodeRawPath, encodeRawPath, type RawPath, displayPath } from '../../../lib/text/raw-path.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import { type Instant, formatIso } from '../../../lib/time.ts'
-import { isTreePath } from '../files.ts'
+import { isTreePath } from '../tree-path.ts'
 
 /** The values that a checkpoint commit stores in its message. */
 export interface CheckpointTrailers extends Omit<Checkpoint, 'commit'> {

@@ -10,7 +10,7 @@ import fs from 'node:fs'
 import type { CheckpointRequest } from '../../../ports/checkpoints.ts'
 import { removeStateFolder } from '../files.ts'
 import { stageChanges, writeIndexTree } from './save/stage-changes.ts'
-import { saveHeadOnly } from './save/nested.ts'
+import { saveHeadOnly } from './save/nested-repositories.ts'
 import { PrivateIndex } from './save/private-index.ts'
 
 /** Two trees of one repository. */

@@ -1,7 +1,8 @@
+import { listOf, string, tryParseJson } from '../../../lib/codec.ts'
 import { GitError } from '../git-error.ts'
 import { ONESHOT_IDENTITY } from '../repository.ts'
 import type { RepositoryContext } from '../repository-context.ts'
-import type { RawCommit } from './commits.ts'
+import type { RawCommit } from './read-commits.ts'
 import { UPDATE_REF } from '../update-ref.ts'
 
 /** The suffix of a second ref of the session. It stores the messages that are too long for every checkpoint. */
@@ -40,17 +41,8 @@ export async function readGoal({ git, ref }: RepositoryContext): Promise<string[
     ' ',
   )
   if (type !== 'blob' || Number(size) > MAX_GOAL_SIZE) return null
-  return parseMessages((await git.run(['cat-file', 'blob', blob])).toString())
-}
-
-function parseMessages(text: string): string[] | null {
-  try {
-    const goal: unknown = JSON.parse(text)
-    const isGoal = Array.isArray(goal) && goal.length <= MAX_MESSAGES && goal.every(part => typeof part === 'string')
-    return isGoal ? goal : null
-  } catch {
-    return null // Another program wrote it.
-  }
+  const text = (await git.run(['cat-file', 'blob', blob])).toString()
+  return tryParseJson(text, listOf(string, MAX_MESSAGES)) // Another program may have written it.
 }
 
 export function isGoalCommit({ message }: RawCommit, sessionId: string): boolean {

@@ -8,7 +8,7 @@ import {
   readCommits,
   readCommitsAs,
   toCheckpoint,
-} from './commits.ts'
+} from './read-commits.ts'
 import {
   CHECKPOINT_REFS,
   type RepositoryContext,
@@ -17,14 +17,17 @@ import {
   openNested,
   parseRef,
 } from '../repository-context.ts'
+import { type ObjectId, objectId } from '../../../core/checkpoint/object-id.ts'
 import type { Checkpoint } from '../../../core/checkpoint/checkpoint.ts'
 import { type RawPath, parentFolders } from '../../../lib/text/raw-path.ts'
 import { Trouble } from '../../../lib/errors.ts'
 import type { SavedSession } from '../../../ports/checkpoints.ts'
 import type { Git } from '../git.ts'
 import { type CheckpointTrailers, type NestedRepository, parseRecord } from './commit-message.ts'
-import { isSubmodule, isWorktreeOf } from './save/nested.ts'
-import { isTreePath } from '../files.ts'
+import { isSubmodule, isWorktreeOf } from './save/nested-repositories.ts'
+import { readRegularFile } from '../../../os/files/file-io.ts'
+import { isTreePath } from '../tree-path.ts'
+import { lstat } from '../files.ts'
 
 /** Returns the newest checkpoint, from the cache as long as the ref does not change. */
 export async function readTip(context: RepositoryContext): Promise<CheckpointCommit | null> {
@@ -32,6 +35,7 @@ export async function readTip(context: RepositoryContext): Promise<CheckpointCom
   const file = refFile(context)
   const known = tips.get(file)
   if (known !== undefined && readLooseRef(file) === known.commit) return known
+  if (isRefMissing(context)) return null
   const commit = await readRefTarget(context)
   if (commit === null) return null
   const [raw] = await readCommits(context.git, [commit])
@@ -43,9 +47,10 @@ export async function readTip(context: RepositoryContext): Promise<CheckpointCom
 }
 
 /** Returns the commit id in the ref, even if that commit is missing. */
-export async function readRefTarget({ git, ref }: RepositoryContext): Promise<string | null> {
+export async function readRefTarget({ git, ref }: RepositoryContext): Promise<ObjectId | null> {
   const { stdout } = await git.tryRun(['rev-parse', '--verify', '--quiet', ref])
-  return stdout.toString().trim() || null
+  const target = stdout.toString().trim()
+  return target === '' ? null : objectId(target)
 }
 
 /** Caches a checkpoint that we have just created. */
@@ -98,6 +103,26 @@ function readLooseRef(file: string): string | null {
     return fs.readFileSync(file, 'latin1').trim()
   } catch {
     return null // The caller asks git instead.
+  }
+}
+
+/** Bytes; we do not search a longer list of refs. */
+const MAX_PACKED_REFS_SIZE = 4 * 1_048_576
+
+/**
+ * Returns true if the ref certainly does not exist. git writes a ref into the list before it removes the ref's file, so
+ * we look at the file first.
+ */
+function isRefMissing({ repository, ref }: RepositoryContext): boolean {
+  const { commonDir } = repository
+  if (lstat(path.join(commonDir, ref)) !== undefined || lstat(path.join(commonDir, 'reftable')) !== undefined)
+    return false
+  const packed = path.join(commonDir, 'packed-refs')
+  if (lstat(packed) === undefined) return true
+  try {
+    return !readRegularFile(packed, MAX_PACKED_REFS_SIZE).content.includes(` ${ref}\n`)
+  } catch {
+    return false // git reads it.
   }
 }
 

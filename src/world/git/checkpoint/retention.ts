@@ -1,13 +1,14 @@
+import { objectId } from '../../../core/checkpoint/object-id.ts'
 import path from 'node:path'
 import { selectRetained } from '../../../core/checkpoint/retention.ts'
 import type { RawPath } from '../../../lib/text/raw-path.ts'
 import { invariant } from '../../../lib/errors.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { readHistory } from './history.ts'
-import { type CheckpointCommit, type RawCommit, checkpointHead, readCommits } from './commits.ts'
+import { type CheckpointCommit, type RawCommit, checkpointHead, readCommits } from './read-commits.ts'
 import { type RepositoryContext, openNested } from '../repository-context.ts'
 import { UPDATE_REF, updateRef } from '../update-ref.ts'
-import { syncFiles, syncObjects } from '../objects.ts'
+import { syncFiles, syncObjects } from '../fsync-objects.ts'
 import { isGcRunning, isUnchangedSince, readGitDirStamp, rollBackIfBroken } from './save/gc-race.ts'
 import { removeStateFolder } from '../files.ts'
 import { WORK_REFS } from '../worktrees/context.ts'
@@ -85,7 +86,7 @@ async function rewriteHistory(
   const end = `${marks}reset ${scratch}\nfrom ${repository.emptyIds.commit}\n\n`
   const input = Buffer.concat([...stream, Buffer.from(end)])
   const commits = (await git.runForLine(['fast-import', '--quiet', '--date-format=raw'], { input })).split('\n')
-  const commit = commits.at(-1) ?? ''
+  const commit = objectId(commits.at(-1))
   const tree = await git.runForLine(['rev-parse', `${commit}^{tree}`])
   invariant(tree === tip.tree, `the last checkpoint stays the same: ${tip.tree}`)
   await syncObjects(context, commits)

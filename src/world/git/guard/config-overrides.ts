@@ -14,6 +14,7 @@ import {
   isProtocolSetting,
   isFileSetting,
   isPlace,
+  isTransferProgram,
   isUrlRewrite,
   isDangerous,
   mayContainDangerous,
@@ -25,6 +26,8 @@ export interface ConfigOverrides {
   readonly env: Readonly<Record<string, string>>
   /** A setting of the repository that would redirect a push or fetch; null if there is none. */
   readonly urlRewrite: string | null
+  /** A program of the repository that git would start to fetch missing objects; null if there is none. */
+  readonly transferProgram: string | null
 }
 
 /** Real paths of a worktree's git folders: its own, and the one that all worktrees share. */
@@ -34,7 +37,7 @@ export interface RepositoryDirs {
 }
 
 /** For a folder without a repository. */
-const NO_OVERRIDES: ConfigOverrides = { settings: [], env: {}, urlRewrite: null }
+const NO_OVERRIDES: ConfigOverrides = { settings: [], env: {}, urlRewrite: null, transferProgram: null }
 /** If `.git` is no repository any more, git would look for a bare one beside it. git knows this setting since 2.38. */
 const NO_BARE = ['safe.bareRepository', 'explicit'] as const
 const DEFAULT_OVERRIDES: ConfigOverrides = { ...NO_OVERRIDES, settings: [NO_BARE] }
@@ -211,7 +214,16 @@ function buildOverrides(
     settings,
     env: overrideEnvironment(own, users),
     urlRewrite: own.find(({ key }) => isUrlRewrite(key))?.key ?? null,
+    transferProgram: findTransferProgram(own, users),
   }
+}
+
+/** Our own fetches and pushes use a remote with a random name, for which the repository has no settings. */
+function findTransferProgram(own: readonly ConfigSetting[], users: readonly ConfigSetting[]): string | null {
+  if (![...own, ...users].some(({ key }) => isPromisorSetting(key))) return null
+  const isUsers = ({ key, value }: ConfigSetting): boolean =>
+    users.some(other => other.key === key && other.value === value)
+  return own.find(setting => isTransferProgram(setting.key) && !isUsers(setting))?.key ?? null
 }
 
 /** An excludes file may lie anywhere; git would hang at a pipe. */

@@ -27,8 +27,6 @@ const REPLACEMENTS: readonly (readonly [key: RegExp, instead: string])[] = [
   [/^gpg\.ssh\.defaultkeycommand$/, 'false'],
   [/^trailer\..*\.(command|cmd)$/, 'true'],
   [/^uploadpack\.packobjectshook$/, ''],
-  [/^remote\..*\.uploadpack$/, 'git-upload-pack'],
-  [/^remote\..*\.receivepack$/, 'git-receive-pack'],
   [/^remote\..*\.(proxy|proxyauthmethod)$/, ''],
   [
     /^http\.(.*\.)?(proxy|cookiefile|sslcainfo|sslcapath|sslcert|sslkey|curloptresolve|proxysslcainfo|proxysslkey)$/,
@@ -66,6 +64,11 @@ export function isUrlRewrite(key: string): boolean {
   return /^url\..*\.(insteadof|pushinsteadof)$/.test(normalizeKey(key))
 }
 
+/** Programs that a fetch and a push start. git 2.39 uses the first value, so that no later setting replaces it. */
+export function isTransferProgram(key: string): boolean {
+  return /^remote\..*\.(uploadpack|receivepack)$/.test(normalizeKey(key))
+}
+
 /** git fetches missing objects from such a remote, by any protocol that its address names. */
 export function isPromisorSetting(key: string): boolean {
   return /^(remote\..*\.(promisor|partialclonefilter)|extensions\.partialclone)$/.test(normalizeKey(key))
@@ -89,7 +92,9 @@ export function isPlace(key: string): boolean {
 export function isDangerous(key: string): boolean {
   return (
     isPlace(key) ||
-    [isCredentialHelper, isUrlRewrite, isPromisorSetting, isFileSetting, isProtocolSetting].some(is => is(key)) ||
+    [isCredentialHelper, isUrlRewrite, isTransferProgram, isPromisorSetting, isFileSetting, isProtocolSetting].some(
+      is => is(key),
+    ) ||
     replacementFor(key) !== undefined
   )
 }

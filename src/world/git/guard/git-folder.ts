@@ -5,7 +5,7 @@ import { rawPathBytes, isUtf8, rawPath } from '../../../lib/text/raw-path.ts'
 import { NotSaved } from '../../../ports/checkpoints.ts'
 import { readRegularFile } from '../../../os/files/file-io.ts'
 import { lstat } from '../files.ts'
-import { isSettled } from '../../../os/files/is-settled.ts'
+import { isSettled } from '../../../os/files/mtime-is-settled.ts'
 import { assertNoLink, assertNoLinks } from './links-and-pipes.ts'
 
 /**

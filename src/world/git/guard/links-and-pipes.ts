@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { hasCode } from '../../../lib/errors.ts'
 import { NotSaved } from '../../../ports/checkpoints.ts'
 import { lstat } from '../files.ts'
-import { isSettled } from '../../../os/files/is-settled.ts'
+import { isSettled } from '../../../os/files/mtime-is-settled.ts'
 
 /**
  * Entries of a git folder that git replaces or appends to, and through which it would write if they were links:

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { object, oneOf } from '../../../lib/codec.ts'
 import { addToGitExclude } from '../../../state/git-exclude.ts'
 import type { Git } from '../git.ts'
 import { readHead } from '../repository-context.ts'
@@ -7,12 +8,12 @@ import { commitIdentity } from '../repository.ts'
 import type { RepositoryCache } from '../repository-context.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 import { findRepository, NoRepository } from '../repository.ts'
-import { withRepositoryLock } from './lock.ts'
-import { retryWhileLocked } from './git-locks.ts'
-import { stageWorkingTree } from './working-tree.ts'
+import { withRepositoryLock } from './repository-lock.ts'
+import { retryWhileLocked } from './retry-while-locked.ts'
+import { stageWorkingTree } from './stage-working-tree.ts'
 import { JournalEntry } from './journal.ts'
 import { openWorktreeContext } from './context.ts'
-import { revertEntries, diffTree } from './trees.ts'
+import { revertEntries, diffTree } from './diff-trees.ts'
 
 const FIRST_COMMIT_MESSAGE = 'What was there at the beginning'
 
@@ -22,7 +23,7 @@ const FIRST_COMMIT_MESSAGE = 'What was there at the beginning'
  */
 export async function initRepository(git: Git, cache: RepositoryCache): Promise<void> {
   const folder = path.join(git.cwd, '.git', 'oneshot')
-  const entry = new JournalEntry<{ isBegun: true }>(path.join(folder, 'founding'))
+  const entry = new JournalEntry(path.join(folder, 'founding'), object({ isBegun: oneOf(true) }))
   if (entry.read() === null && (await isInRepository(git))) return
   await withRepositoryLock(path.join(folder, 'workshop'), git.signal, async holder => {
     if (entry.read() === null && (await isInRepository(git))) return

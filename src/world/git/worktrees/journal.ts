@@ -1,12 +1,25 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { readRegularFile, replaceIn } from '../../../os/files/file-io.ts'
+import { objectId } from '../../../core/checkpoint/object-id.ts'
+import {
+  encodeRecord,
+  listOf,
+  nullable,
+  object,
+  optional,
+  type Parser,
+  type RecordFormat,
+  string,
+  stringThat,
+} from '../../../lib/codec.ts'
+import { replaceIn } from '../../../os/files/file-io.ts'
+import { readRecordFile } from '../../../os/files/json-file.ts'
 import { createFolderWithoutLinks } from '../../../os/files/folder-handle.ts'
 import type { RawPath } from '../../../lib/text/raw-path.ts'
 import { Trouble } from '../../../lib/errors.ts'
 import { NotSaved } from '../../../ports/checkpoints.ts'
 import type { RepositoryContext } from '../repository-context.ts'
-import { LockLeft } from './git-locks.ts'
+import { LockLeft } from './retry-while-locked.ts'
 import { pathHash, sharedStateFolder } from './context.ts'
 
 /** Bytes; an entry with many file names is long. */
@@ -16,25 +29,27 @@ const MAX_ENTRY_SIZE = 16 * 1_048_576
  * Records an operation in progress for recovery after a kill: the entry exists from before the first step until after
  * the last one.
  */
-export class JournalEntry<T> {
+export class JournalEntry<T extends object> {
   readonly file: string
+  readonly #format: RecordFormat<T>
 
-  constructor(file: string) {
+  constructor(file: string, parse: Parser<T>) {
     this.file = file
+    this.#format = { version: 1, parse }
   }
 
+  /**
+   * Returns null if there is none. Throws if it is damaged: without the entry, nobody would undo the operation. A write
+   * is atomic, so a kill damages none; an agent can, because the entry is in the git directory.
+   */
   read(): T | null {
-    try {
-      return JSON.parse(readRegularFile(this.file, MAX_ENTRY_SIZE).content.toString()) as T
-    } catch {
-      return null // There is none. A write is atomic, so an entry is never incomplete.
-    }
+    return readRecordFile(this.file, this.#format, MAX_ENTRY_SIZE) ?? null
   }
 
   write(content: T): void {
     const folder = createFolderWithoutLinks(path.dirname(this.file))
     try {
-      replaceIn(folder, path.basename(this.file), JSON.stringify(content), { isDurable: true })
+      replaceIn(folder, path.basename(this.file), encodeRecord(this.#format, content), { isDurable: true })
     } finally {
       folder.close()
     }
@@ -45,16 +60,21 @@ export class JournalEntry<T> {
   }
 }
 
+/** A ref is also the path of its lock: it must not lead out of the git directory. */
+const refName = stringThat(text => text.startsWith('refs/') && !text.includes('..'))
+
 /** Records the creation of a worktree. `from`: the start of its branch; null if the branch existed before. */
 export function openingEntry({ repository }: RepositoryContext, folder: string): JournalEntry<{ from: string | null }> {
-  return new JournalEntry(path.join(sharedStateFolder(repository), `opening-${pathHash(folder)}`))
+  const file = path.join(sharedStateFolder(repository), `opening-${pathHash(folder)}`)
+  return new JournalEntry(file, object({ from: nullable(objectId) }))
 }
 
 /** Records the state before a merge. `untaken`: files that the tree lacks because they are too large. */
 export function mergeEntry({
   repository,
 }: RepositoryContext): JournalEntry<{ head: string; tree: string; untaken?: readonly RawPath[] }> {
-  return new JournalEntry(path.join(repository.gitDir, 'oneshot', 'merging'))
+  const parse = object({ head: objectId, tree: objectId, untaken: optional(listOf(string)) })
+  return new JournalEntry(path.join(repository.gitDir, 'oneshot', 'merging'), parse)
 }
 
 /** Records a landing in the user's checkout from one commit to another. */
@@ -66,12 +86,13 @@ export interface LandingRecord {
 }
 
 export function landingEntry({ repository }: RepositoryContext): JournalEntry<LandingRecord> {
-  return new JournalEntry(path.join(repository.gitDir, 'oneshot', 'landing'))
+  const parse = object({ head: objectId, target: objectId, ref: nullable(refName) })
+  return new JournalEntry(path.join(repository.gitDir, 'oneshot', 'landing'), parse)
 }
 
 /** Marks a worktree as ours; written when the worktree is complete. */
 export function ownershipEntry(gitDir: string): JournalEntry<{ branch: string }> {
-  return new JournalEntry(path.join(gitDir, 'oneshot', 'bench'))
+  return new JournalEntry(path.join(gitDir, 'oneshot', 'bench'), object({ branch: string }))
 }
 
 /** Throws trouble that a retry cannot fix: a person must act first. */

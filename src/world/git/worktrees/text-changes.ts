@@ -7,6 +7,7 @@ import { matchesGlob } from '../../../lib/text/glob.ts'
 import { displayPath } from '../../../lib/text/raw-path.ts'
 import type { Worktrees } from '../../../ports/worktrees.ts'
 import { readPart } from '../../../os/files/file-io.ts'
+import { readLooseObject } from '../loose-objects.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 
 /** More files are the work of a program; for those beyond, the result only shows that they differ. */
@@ -81,15 +82,23 @@ function readText(file: string): string | null {
 /** Bytes; no test or script is longer, and we ignore the rest. */
 const MAX_BLOB_SIZE = 1_048_576
 
+/** Blobs to read without git: we read them one after the other. */
+const MAX_LOOSE_READS = 100
+
 /** Returns the texts of these blobs by hash; skips missing objects and other types. */
 export async function readBlobs(
-  { git }: RepositoryContext,
+  { git, repository }: RepositoryContext,
   hashes: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>()
   const unique = [...new Set(hashes)]
-  if (unique.length === 0) return texts
-  const output = await git.run(['cat-file', '--batch', '--buffer'], { input: unique.map(id => `${id}\n`).join('') })
+  for (const hash of unique.slice(0, MAX_LOOSE_READS)) {
+    const object = readLooseObject(repository, hash)
+    if (object?.type === 'blob') texts.set(hash, object.content.subarray(0, MAX_BLOB_SIZE).toString())
+  }
+  const others = unique.filter(hash => !texts.has(hash))
+  if (others.length === 0) return texts
+  const output = await git.run(['cat-file', '--batch', '--buffer'], { input: others.map(id => `${id}\n`).join('') })
   for (let at = 0; at < output.length; ) {
     const end = output.indexOf('\n', at)
     const [hash = '', type = '', size] = output.subarray(at, end).toString('latin1').split(' ')

@@ -90,9 +90,11 @@ async function connect(
   { doing, isPush }: { doing: string; isPush: boolean },
   run: (remoteGit: Git, alias: string, options: GitOptions) => Promise<GitResult>,
 ): Promise<GitResult> {
-  const { urlRewrite } = await git.configOverrides()
+  const { urlRewrite, transferProgram } = await git.configOverrides()
   if (urlRewrite !== null)
     failPermanently(doing, `${urlRewrite} in the repository’s own configuration leads elsewhere: remove it`)
+  if (transferProgram !== null)
+    failPermanently(doing, `${transferProgram} in the repository’s own configuration runs a program: remove it`)
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => CONNECTION_VARIABLES.test(name)))
   const reaching = git.withCwd(git.cwd, { ...withoutGitVariables(env), ...own, ...NO_PROMPTS, LC_ALL: 'C' })
   const configured = await readRemoteSettings(reaching)

@@ -1,15 +1,18 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { isObjectId } from '../../../../core/checkpoint/object-id.ts'
+import { listOf, mapOf, type Parser, stringThat } from '../../../../lib/codec.ts'
 import { Trouble } from '../../../../lib/errors.ts'
 import { replaceFile } from '../../../../os/files/file-io.ts'
+import { readJsonCache } from '../../../../os/files/json-file.ts'
 import type { Git } from '../../git.ts'
 import { GitError } from '../../git-error.ts'
 import { goalSuffix, isGoalCommit } from '../goal-ref.ts'
 import { parseRef, type RepositoryContext, CHECKPOINT_REFS } from '../../repository-context.ts'
 import { readRemoteCommit } from './fetch.ts'
 import { isRefOf } from '../history.ts'
-import { parseCheckpoint, readCommits } from '../commits.ts'
+import { parseCheckpoint, readCommits } from '../read-commits.ts'
 import { pushUrl } from './remote-url.ts'
 import { REMOTE_PLACEHOLDER, type RemoteConnection, displayName, listRemoteRefs, runOnRemote } from './connection.ts'
 
@@ -203,13 +206,16 @@ function writeRemoteName(context: RepositoryContext, remote: string, name: strin
   replaceFile(stateFile(context, remote, 'name-on'), name)
 }
 
+/** Returns null without a readable file: then the caller asks the remote instead. */
 function readKnownRefs(context: RepositoryContext, remote: string): KnownRefs | null {
-  try {
-    return JSON.parse(fs.readFileSync(stateFile(context, remote), 'utf8')) as KnownRefs
-  } catch {
-    return null // The caller asks the remote instead.
-  }
+  return readJsonCache(stateFile(context, remote), parseKnownRefs, MAX_STATE_SIZE)
 }
+
+/** An empty target means that the ref did not exist. */
+const parseKnownRefs: Parser<KnownRefs> = mapOf(listOf(stringThat(text => text === '' || isObjectId(text))))
+
+/** Bytes; a session has a handful of refs on a remote. */
+const MAX_STATE_SIZE = 1_048_576
 
 function writeKnownRefs(context: RepositoryContext, remote: string, notes: KnownRefs): void {
   fs.mkdirSync(context.folder, { recursive: true, mode: 0o700 })

@@ -1,7 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { mapOf, string } from '../../../../lib/codec.ts'
 import { Trouble } from '../../../../lib/errors.ts'
 import { readPart, replaceFile } from '../../../../os/files/file-io.ts'
+import { readJsonFile } from '../../../../os/files/json-file.ts'
 import { findGitFolder } from '../../guard/git-folder.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { percentDecode } from './credentials.ts'
@@ -73,13 +75,12 @@ function realPath(place: string): string {
   return fs.existsSync(place) ? fs.realpathSync(place) : place
 }
 
-/** Returns null if an earlier version or another machine started the session, and so recorded nothing. */
+/**
+ * Returns null if an earlier version or another machine started the session, and so recorded nothing. Throws if the
+ * file is damaged: the present configuration may be the agent's.
+ */
 function readRecordedUrls(folder: string): Readonly<Record<string, string>> | null {
-  try {
-    return JSON.parse(fs.readFileSync(path.join(folder, REMOTES_FILE), 'utf8')) as Record<string, string>
-  } catch {
-    return null
-  }
+  return readJsonFile(path.join(folder, REMOTES_FILE), mapOf(string), MAX_CONFIG_SIZE) ?? null
 }
 
 /** Returns the addresses by remote name. `isForPush`: `pushurl` overrides `url`. */

@@ -4,7 +4,7 @@ import { joinBelow, rawPathBytes, parentFolders, type RawPath, displayPath } fro
 import { Trouble, errorMessage } from '../../../../lib/errors.ts'
 import type { Git } from '../../git.ts'
 import { commitIdentity } from '../../repository.ts'
-import type { CheckpointCommit } from '../commits.ts'
+import type { CheckpointCommit } from '../read-commits.ts'
 import { lstat } from '../../files.ts'
 import type { NestedRepository } from '../commit-message.ts'
 import type { RepositoryContext } from '../../repository-context.ts'

@@ -1,7 +1,7 @@
 import { joinRawPaths, type RawPath, splitRawPaths } from '../../../../lib/text/raw-path.ts'
 import { NO_INDEX } from '../../git.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
-import type { Difference, WorkingTreeStatus } from './status.ts'
+import type { Difference, WorkingTreeStatus } from './working-tree-status.ts'
 import type { PrivateIndex } from './private-index.ts'
 
 /** The state at the last checkpoint. */

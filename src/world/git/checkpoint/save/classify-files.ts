@@ -3,7 +3,7 @@ import { formatBytes } from '../../../../lib/bytes.ts'
 import { type RawPath, displayPath, joinBelow } from '../../../../lib/text/raw-path.ts'
 import { errorMessage } from '../../../../lib/errors.ts'
 import { lstat } from '../../files.ts'
-import type { Difference } from './status.ts'
+import type { Difference } from './working-tree-status.ts'
 import { readRegularFile } from '../../../../os/files/file-io.ts'
 
 /** The changes to make to the private index. */

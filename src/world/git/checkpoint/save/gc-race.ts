@@ -1,14 +1,17 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { isObjectId, type ObjectId, objectId } from '../../../../core/checkpoint/object-id.ts'
+import { listOf, nullable, object, type Parser } from '../../../../lib/codec.ts'
 import { replaceFile } from '../../../../os/files/file-io.ts'
+import { readJsonCache } from '../../../../os/files/json-file.ts'
 import { readHistory, readHistoryUpTo, readRefTarget } from '../history.ts'
-import type { CheckpointCommit } from '../commits.ts'
+import type { CheckpointCommit } from '../read-commits.ts'
 import { lstat } from '../../files.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
-import { checkpointHead, parseCheckpoint, readCommits } from '../commits.ts'
+import { checkpointHead, parseCheckpoint, readCommits } from '../read-commits.ts'
 import { updateRef } from '../../update-ref.ts'
-import { missingObjects } from '../../objects.ts'
+import { missingObjects } from '../../fsync-objects.ts'
 import { fileStamp } from './index-file.ts'
 
 /** Milliseconds. A full collection of a large repository takes longer, but is rare. */
@@ -18,8 +21,8 @@ const STALE_GC_AGE = 12 * 3_600_000
 
 /** A checkpoint that we created while another process worked in the repository. */
 interface UnverifiedCheckpoint {
-  readonly commit: string
-  readonly before: string | null
+  readonly commit: ObjectId
+  readonly before: ObjectId | null
   readonly objects: readonly string[]
 }
 
@@ -82,13 +85,13 @@ async function readIntactHistory(context: RepositoryContext, tip: string): Promi
 }
 
 /** Records the predecessor of the newest checkpoint, in case the newest one is lost. */
-export function recordPrevious({ folder }: RepositoryContext, before: string | null): void {
+export function recordPrevious({ folder }: RepositoryContext, before: ObjectId | null): void {
   fs.writeFileSync(path.join(folder, 'before'), before ?? '')
 }
 
-function readPrevious({ folder }: RepositoryContext): string[] {
+function readPrevious({ folder }: RepositoryContext): ObjectId[] {
   try {
-    return [/^[0-9a-f]{40,64}$/.exec(fs.readFileSync(path.join(folder, 'before'), 'latin1'))?.[0] ?? []].flat()
+    return [fs.readFileSync(path.join(folder, 'before'), 'latin1')].filter(isObjectId)
   } catch {
     return [] // Nothing is recorded yet.
   }
@@ -112,13 +115,19 @@ export function isGcRunning({ repository }: RepositoryContext): boolean {
   return stat !== undefined && Date.now() - stat.mtimeMs < STALE_GC_AGE
 }
 
+/** A damaged file counts as none: if the checkpoint is broken, the next save fails and finds the newest intact one. */
 function readUnverified(context: RepositoryContext): UnverifiedCheckpoint | null {
-  try {
-    return JSON.parse(fs.readFileSync(unverifiedFile(context), 'utf8')) as UnverifiedCheckpoint
-  } catch {
-    return null // There is none.
-  }
+  return readJsonCache(unverifiedFile(context), parseUnverified, MAX_RECORD_SIZE)
 }
+
+const parseUnverified: Parser<UnverifiedCheckpoint> = object({
+  commit: objectId,
+  before: nullable(objectId),
+  objects: listOf(objectId),
+})
+
+/** Bytes; the record names each object of a checkpoint. */
+const MAX_RECORD_SIZE = 64 * 1_048_576
 
 function unverifiedFile({ folder }: RepositoryContext): string {
   return path.join(folder, 'suspect.json')

@@ -1,7 +1,35 @@
 import fs from 'node:fs'
 import { hasCode } from '../../../../lib/errors.ts'
 import path from 'node:path'
+import type { RawPath } from '../../../../lib/text/raw-path.ts'
 import type { Repository } from '../../repository.ts'
+
+/** Facts about an index, stored beside it. */
+export interface IndexRecord {
+  /** The tree that the index represents. */
+  readonly tree: string
+  /** Paths that hold the commit of another repository instead of files. */
+  readonly gitlinks: readonly RawPath[]
+  /** HEAD at that time, if nothing else records it. */
+  readonly head?: string | null
+}
+
+export interface StoredIndexRecord extends IndexRecord {
+  readonly file: string
+  /** We do not sync an index. An index from another boot may have lost its content in a power failure. */
+  readonly boot: string
+  readonly sparse: string
+  /** Identifies the version of the user's index from which it was made; older versions of oneshot did not store it. */
+  readonly origin?: string
+}
+
+/** The newest private index of a working tree, from which another session's first index may start. */
+export interface IndexSeed {
+  readonly path: string
+  readonly record: StoredIndexRecord
+  /** True if its chain saves nested repositories. */
+  readonly savesNested: boolean
+}
 
 /**
  * Links an index under another name. git never modifies an index file but replaces it, so both names share the content

@@ -1,8 +1,11 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { objectId } from '../../../../core/checkpoint/object-id.ts'
+import { listOf, nullable, object, optional, type Parser, string, stringThat } from '../../../../lib/codec.ts'
 import { type RawPath, joinBelow, joinRawPaths, splitRawPaths } from '../../../../lib/text/raw-path.ts'
-import { readPart, replaceIn } from '../../../../os/files/file-io.ts'
+import { replaceIn } from '../../../../os/files/file-io.ts'
+import { readJsonCache } from '../../../../os/files/json-file.ts'
 import {
   type FolderHandle,
   createFolderWithoutLinks,
@@ -10,25 +13,16 @@ import {
 } from '../../../../os/files/folder-handle.ts'
 import { bootId } from '../../../../os/process/processes.ts'
 import { type RepositoryContext, readHead } from '../../repository-context.ts'
-import { copyIndex, linkOrCopyIndex, sparseStamp } from './index-file.ts'
+import {
+  type IndexRecord,
+  type IndexSeed,
+  type StoredIndexRecord,
+  copyIndex,
+  fileStamp,
+  linkOrCopyIndex,
+  sparseStamp,
+} from './index-file.ts'
 import { lstat } from '../../files.ts'
-
-/** Facts about an index, stored beside it. */
-export interface IndexRecord {
-  /** The tree that the index represents. */
-  readonly tree: string
-  /** Paths that hold the commit of another repository instead of files. */
-  readonly gitlinks: readonly RawPath[]
-  /** HEAD at that time, if nothing else records it. */
-  readonly head?: string | null
-}
-
-interface StoredIndexRecord extends IndexRecord {
-  readonly file: string
-  /** We do not sync an index. An index from another boot may have lost its content in a power failure. */
-  readonly boot: string
-  readonly sparse: string
-}
 
 const RECORD_FILE = 'index.json'
 /** Bytes; the record contains the paths of all submodules. */
@@ -43,31 +37,45 @@ export class PrivateIndex {
   readonly #context: RepositoryContext
   readonly #startedAt = Math.floor(Date.now() / 1000)
   readonly #sparseStamp: string
+  readonly #origin: string | undefined
 
   private constructor(
     context: RepositoryContext,
     file: string,
-    { sparse, notes, gitlinks }: { sparse: string; notes: IndexRecord | null; gitlinks: readonly RawPath[] },
+    given: Pick<StoredIndexRecord, 'sparse' | 'origin' | 'gitlinks'> & { readonly notes: IndexRecord | null },
   ) {
     this.#context = context
     this.file = file
-    this.record = notes
-    this.gitlinks = gitlinks
-    this.#sparseStamp = sparse
+    this.record = given.notes
+    this.gitlinks = given.gitlinks
+    this.#sparseStamp = given.sparse
+    this.#origin = given.origin
   }
 
-  /** Opens the index of the last chain, or creates a new one. */
-  static async open(context: RepositoryContext): Promise<PrivateIndex> {
-    // Read this before the user's index: if git replaces that meanwhile, the next chain starts from a new copy.
+  /** True in a sparse checkout. */
+  get isSparse(): boolean {
+    return this.#sparseStamp !== ''
+  }
+
+  /**
+   * Opens the index of the last chain, or creates a new one. `isFirst`: the session has no checkpoint yet, so its index
+   * may start from that of another session.
+   */
+  static async open(context: RepositoryContext, { isFirst = false } = {}): Promise<PrivateIndex> {
+    // Read these before the user's index: if git replaces that meanwhile, the next chain starts from a new copy.
     const sparse = sparseStamp(context.repository)
+    const origin = fileStamp(path.join(context.repository.gitDir, 'index'))
     const kept = readRecord(context, sparse)
     openStateFolder(context).close()
     removeOtherIndexes(context.folder, kept?.file)
     const file = path.join(context.folder, `index-${crypto.randomBytes(4).toString('hex')}`)
     if (kept !== null && linkOrCopyIndex(path.join(context.folder, kept.file), file)) {
-      return new PrivateIndex(context, file, { sparse, notes: kept, gitlinks: kept.gitlinks })
+      return new PrivateIndex(context, file, { ...kept, notes: kept })
     }
-    return new PrivateIndex(context, file, { sparse, notes: null, gitlinks: await createIndex(context, file) })
+    const seed = isFirst ? findSeed(context, { sparse, origin }) : null
+    if (seed !== null && linkOrCopyIndex(seed.path, file))
+      return new PrivateIndex(context, file, { ...seed.record, notes: seed.record })
+    return new PrivateIndex(context, file, { sparse, origin, notes: null, gitlinks: await createIndex(context, file) })
   }
 
   /**
@@ -77,7 +85,8 @@ export class PrivateIndex {
    */
   persist(notes: IndexRecord): void {
     const file = path.basename(this.file)
-    const kept: StoredIndexRecord = { ...notes, file, boot: bootId, sparse: this.#sparseStamp }
+    const origin = this.#origin === undefined ? {} : { origin: this.#origin }
+    const kept: StoredIndexRecord = { ...notes, file, boot: bootId, sparse: this.#sparseStamp, ...origin }
     const folder = openStateFolder(this.#context)
     try {
       this.#backdate(folder.at(file))
@@ -86,6 +95,7 @@ export class PrivateIndex {
     } finally {
       folder.close()
     }
+    offerSeed(this.#context, this.file, kept)
   }
 
   /** `O_NOFOLLOW`: a link in the place of the index would lead to somebody else's file. */
@@ -113,21 +123,45 @@ function openStateFolder({ folder, repository }: RepositoryContext): FolderHandl
   return openFolderFollowingLinks(folder)
 }
 
+/** A session that withholds secrets neither offers its index nor uses another one: each leaves out other files. */
+function offerSeed(
+  { cache, repository, path, secrets, savesNested = false }: RepositoryContext,
+  file: string,
+  record: StoredIndexRecord,
+): void {
+  if (path === '' && secrets === undefined) cache.indexSeeds.set(repository.top, { path: file, record, savesNested })
+}
+
+/** Returns the newest index of the same working tree if it began as a copy of the same version of the user's index. */
+function findSeed(
+  { cache, repository, path, secrets, savesNested = false }: RepositoryContext,
+  { sparse, origin }: { sparse: string; origin: string },
+): IndexSeed | null {
+  const seed = cache.indexSeeds.get(repository.top)
+  if (seed === undefined || path !== '' || secrets !== undefined || seed.savesNested !== savesNested) return null
+  return seed.record.sparse === sparse && seed.record.origin === origin ? seed : null
+}
+
 /** Makes the next chain start with a new index. */
 export function discardIndex(context: RepositoryContext): void {
+  context.cache.indexSeeds.delete(context.repository.top)
   fs.rmSync(path.join(context.folder, RECORD_FILE), { force: true })
 }
 
 function readRecord(context: RepositoryContext, sparse: string): StoredIndexRecord | null {
-  try {
-    const kept = JSON.parse(
-      readPart(path.join(context.folder, RECORD_FILE), 0, MAX_RECORD_SIZE).toString(),
-    ) as StoredIndexRecord
-    return /^index-[0-9a-f]{8}$/.test(kept.file) && kept.boot === bootId && kept.sparse === sparse ? kept : null
-  } catch {
-    return null // The record does not exist or is incomplete: the caller creates another one.
-  }
+  // Without a readable record, the caller creates another index.
+  const kept = readJsonCache(path.join(context.folder, RECORD_FILE), parseStoredRecord, MAX_RECORD_SIZE)
+  return kept?.boot === bootId && kept.sparse === sparse ? kept : null
 }
+
+const parseStoredRecord: Parser<StoredIndexRecord> = object({
+  tree: objectId,
+  gitlinks: listOf(string),
+  head: optional(nullable(objectId)),
+  file: stringThat(name => /^index-[0-9a-f]{8}$/.test(name)),
+  boot: string,
+  sparse: string,
+})
 
 function removeOtherIndexes(folder: string, kept: string | undefined): void {
   for (const name of fs.readdirSync(folder)) {

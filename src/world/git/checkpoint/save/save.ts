@@ -1,22 +1,24 @@
+import { type ObjectId, objectId } from '../../../../core/checkpoint/object-id.ts'
 import { addDiffStats } from '../../../../core/checkpoint/checkpoint.ts'
 import { Mask } from '../../../../lib/mask/mask.ts'
 import { cacheTip, readRecord, readTip } from '../history.ts'
 import { GitError } from '../../git-error.ts'
-import type { CheckpointCommit } from '../commits.ts'
+import type { CheckpointCommit } from '../read-commits.ts'
 import { type CheckpointTrailers, formatMessage } from '../commit-message.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { type TreeDiff, diffTrees } from './tree-diff.ts'
 import type { PreviousState } from './carry-over.ts'
 import { type StagedChanges, previousTree, stageChanges, writeIndexTree } from './stage-changes.ts'
-import { syncObjects } from '../../objects.ts'
+import { syncObjects } from '../../fsync-objects.ts'
 import { PrivateIndex, discardIndex } from './private-index.ts'
 import { isUnchangedSince, readGitDirStamp, recordPrevious, rollBackIfBroken, rollBackToIntact } from './gc-race.ts'
 import { commitOnBranch, repairUserIndex } from './branch-commit.ts'
-import type { SaveOptions, SaveOutcome } from './types.ts'
+import type { SaveOptions, SaveOutcome } from './save-types.ts'
 import fs from 'node:fs'
 import path from 'node:path'
 import { ONESHOT_IDENTITY } from '../../repository.ts'
-import { UPDATE_REF, removeStaleLock, syncRef } from '../../update-ref.ts'
+import { type NewCommit, writeLooseCommit } from '../../loose-objects.ts'
+import { updateRef } from '../../update-ref.ts'
 
 /**
  * Saves one working tree, and first the nested ones. If git reports that the private index does not fit, because
@@ -43,7 +45,7 @@ async function trySave(context: RepositoryContext, options: SaveOptions): Promis
   const gitDirStamp = readGitDirStamp(context)
   const last = await readTip(context)
   const number = Math.max(options.number, (last?.trailers.number ?? 0) + 1)
-  const index = await PrivateIndex.open(context)
+  const index = await PrivateIndex.open(context, { isFirst: last === null })
   try {
     const staged = await stageChanges(context, index, {
       wish: { ...options, number },
@@ -90,8 +92,9 @@ async function createCheckpoint(
   const diff =
     staged.writtenTree?.diff ??
     (await diffTrees(context, previousTree(context, toPreviousState(previous), status), tree))
-  await syncObjects(context, diff.objects, staged.isSynced)
   const isVisible = options.request.isVisible && context.path === ''
+  // A visible commit may only refer to durable objects.
+  if (isVisible || staged.isSynced) await syncObjects(context, diff.objects, staged.isSynced)
   const visible = isVisible ? await commitOnBranch(context, tree, staged, options) : null
   const trailers = buildTrailers(context, input, {
     head: visible?.head ?? status.head,
@@ -105,6 +108,7 @@ async function createCheckpoint(
     record,
     previous,
     objects: diff.objects,
+    areSynced: isVisible || staged.isSynced,
     gitDirStamp,
   })
   index.persist(notes)
@@ -152,21 +156,22 @@ export interface CheckpointDraft {
   readonly previous: CheckpointCommit | null
   /** The new objects. */
   readonly objects: readonly string[]
+  /** True if they are durable. */
+  readonly areSynced: boolean
   /** The stamp from before the first write. */
   readonly gitDirStamp: string
 }
 
 /**
- * Creates the commit and moves the ref if it still points to the previous checkpoint. All objects of the commit are
- * durable before; the commit becomes durable before the ref.
+ * Creates the commit and moves the ref if it still points to the previous checkpoint. The commit and all its objects
+ * are durable before the ref moves.
  */
 async function commitCheckpoint(context: RepositoryContext, draft: CheckpointDraft): Promise<CheckpointCommit> {
   const { tree, trailers, previous, objects } = draft
   const before = previous?.commit ?? null
-  await removeStaleLock(context)
-  const commit = await commitAndUpdateRef(context, draft)
-  await syncObjects(context, [commit])
-  await syncRef(context)
+  const commit = await createCommit(context, draft)
+  await syncObjects(context, draft.areSynced ? [commit] : [commit, ...objects])
+  await updateRef(context, commit, before)
   const unverified = { commit, before, objects: [commit, ...objects] }
   if (!isUnchangedSince(context, draft.gitDirStamp) && (await rollBackIfBroken(context, unverified))) {
     throw new GitError('gc', { code: 1, stderr: 'git gc removed the saved files' })
@@ -178,31 +183,30 @@ async function commitCheckpoint(context: RepositoryContext, draft: CheckpointDra
 }
 
 /** The parents are the previous checkpoint and HEAD, so that the ref also keeps the commits of that time. */
-async function commitAndUpdateRef(
-  { git, ref, repository, folder }: RepositoryContext,
-  draft: CheckpointDraft,
-): Promise<string> {
+async function createCommit(context: RepositoryContext, draft: CheckpointDraft): Promise<ObjectId> {
   const { tree, trailers, record, previous } = draft
-  const parents = [previous?.commit, trailers.head].flatMap(parent => (parent ? ['-p', parent] : []))
-  const seconds = `@${Math.floor(trailers.at / 1000)} +0000`
-  // We pass the message in a file: if oneshot were killed during a write to stdin, git would commit the part that
-  // arrived.
-  const message = path.join(folder, 'message')
-  fs.writeFileSync(message, formatMessage(trailers, record), { mode: 0o600 })
-  const args = [ref, previous?.commit ?? repository.emptyIds.commit, '-F', message, tree, ...parents]
-  const env = { ...ONESHOT_IDENTITY, GIT_AUTHOR_DATE: seconds, GIT_COMMITTER_DATE: seconds }
-  const result = await git.runScript(COMMIT_SCRIPT, args, { env })
-  if (result.code !== 0) throw new GitError('commit-tree', result)
-  return result.stdout.toString().trim()
+  const parents = [previous?.commit, trailers.head].flatMap(parent => parent ?? [])
+  const message = formatMessage(trailers, record)
+  const seconds = Math.floor(trailers.at / 1000)
+  const earlier = previous === null ? [] : [previous.commit]
+  return objectId(
+    writeLooseCommit(context, { tree, parents, seconds, message }, earlier) ??
+      (await createCommitWithGit(context, { tree, parents, seconds, message })),
+  )
 }
 
-const COMMIT_SCRIPT = `
-ref=$1 before=$2
-shift 2
-commit=$(git commit-tree "$@") || exit
-echo "$commit"
-git ${UPDATE_REF.join(' ')} "$ref" "$commit" "$before"
-`
+async function createCommitWithGit(
+  { git, folder }: RepositoryContext,
+  { tree, parents, seconds, message }: NewCommit,
+): Promise<string> {
+  // We pass the message in a file: if oneshot were killed during a write to stdin, git would commit the part that
+  // arrived.
+  const file = path.join(folder, 'message')
+  fs.writeFileSync(file, message, { mode: 0o600 })
+  const date = `@${seconds} +0000`
+  const env = { ...ONESHOT_IDENTITY, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date }
+  return git.runForLine(['commit-tree', '-F', file, tree, ...parents.flatMap(parent => ['-p', parent])], { env })
+}
 
 const MAX_LISTED = 5
 

@@ -5,7 +5,7 @@ import { joinBelow, rawPathBytes, type RawPath } from '../../../../lib/text/raw-
 import { errorMessage } from '../../../../lib/errors.ts'
 import { lstat } from '../../files.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
-import type { Difference } from './status.ts'
+import type { Difference } from './working-tree-status.ts'
 
 /** Usual names of files with keys and passwords. Templates such as `.env.example` contain none. */
 const SECRET_FILE_NAMES: readonly RegExp[] = [

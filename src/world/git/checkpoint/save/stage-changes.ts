@@ -1,16 +1,16 @@
 import { type DiffStat, EMPTY_DIFF, addDiffStats } from '../../../../core/checkpoint/checkpoint.ts'
-import { type RawPath, joinBelow, joinRawPaths, splitRawPaths } from '../../../../lib/text/raw-path.ts'
+import { type RawPath, joinBelow, splitRawPaths } from '../../../../lib/text/raw-path.ts'
 import type { NestedRepository } from '../commit-message.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { classifyFiles, isRemovedRepository } from './classify-files.ts'
 import { type PreviousState, carryOver } from './carry-over.ts'
-import { type WorkingTreeStatus, readStatus } from './status.ts'
-import { saveNested } from './nested.ts'
+import { type WorkingTreeStatus, readStatus } from './working-tree-status.ts'
+import { saveNested } from './nested-repositories.ts'
 import type { PrivateIndex } from './private-index.ts'
 import { findSecretFiles } from './secret-files.ts'
-import { type WrittenTree, updateAndDiff, updateIndex } from './update-index.ts'
-import type { SaveFunction, SaveOptions } from './types.ts'
-import { NO_FSYNC } from '../../objects.ts'
+import { type WrittenTree, joinIgnoreQuery, updateAndDiff, updateIndex } from './update-index.ts'
+import type { SaveFunction, SaveOptions } from './save-types.ts'
+import { NO_FSYNC } from '../../fsync-objects.ts'
 
 /** The state of a working tree after the update of the private index. */
 export interface StagedChanges {
@@ -58,12 +58,17 @@ export async function stageChanges(
       ? new Map()
       : await findSecretFiles(context, status.differences, { values, largest: maxFileSize })
   const classified = classifyFiles(status.differences, { top, maxFileSize, repositories, secretFiles: withheld })
-  const ignored = new Set(await findNowIgnored(context, status))
+  const isFilled = await carryOver(context, index, { paths: classified.carriedOver, seen: status, before })
+  const newcomers = findNewcomers(status)
+  const from = previousTree(context, before, status)
+  // Hardly ever does somebody ignore a saved file: then the script changes nothing.
+  const plain = index.isSparse ? null : await updateAndDiff(git, index.file, { ...classified, newcomers }, from)
+  const ignored = new Set(plain === null ? await findNowIgnored(context, index, newcomers) : [])
   const add = classified.add.filter(path => !ignored.has(path))
   const remove = [...classified.remove, ...ignored]
-  const update = { add, remove }
-  const isFilled = await carryOver(context, index, { paths: classified.carriedOver, seen: status, before })
-  const writtenTree = await updateAndDiff(git, index.file, update, previousTree(context, before, status))
+  const update = { add, remove, newcomers: [] }
+  const isOther = index.isSparse || ignored.size > 0
+  const writtenTree = plain ?? (isOther ? await updateAndDiff(git, index.file, update, from) : null)
   const taken = writtenTree === null ? await updateIndex(git, index.file, update) : NOTHING_REJECTED
   const gone = new Set([...abandoned, ...remove])
   const linked = [...index.gitlinks, ...[...add, ...classified.carriedOver].filter(path => inner.includes(path))]
@@ -115,21 +120,34 @@ export async function writeIndexTree(
   return git.runForLine([...(staged.isSynced ? [] : NO_FSYNC), 'write-tree'], { index: index.file })
 }
 
+/** Returns files that are in the private index and not in HEAD. */
+function findNewcomers({ differences }: WorkingTreeStatus): RawPath[] {
+  return differences.flatMap(({ staged, working, path }) => (staged === 'A' && working !== 'D' ? [path] : []))
+}
+
 /**
- * Returns files that are in the private index, not in HEAD, and ignored now: somebody ignored them or removed them from
- * the repository after a checkpoint. Files that the user force-added do not count as ignored.
+ * Returns the newcomers that git ignores now: somebody ignored them or removed them from the repository after a
+ * checkpoint. Files that the user force-added do not count as ignored; only if some file is ignored, git reads the
+ * user's index for them. A sparse checkout may have ignore rules only in that index.
  */
-async function findNowIgnored(context: RepositoryContext, status: WorkingTreeStatus): Promise<RawPath[]> {
-  const newcomers = status.differences.filter(({ staged, working }) => staged === 'A' && working !== 'D')
-  if (newcomers.length === 0) return []
-  // git 2.39: check-ignore rejects literal pathspecs, and treats a path with a leading colon as a pattern.
-  const input = joinRawPaths(newcomers.map(({ path }) => `./${path}`))
-  const call = { input, env: { GIT_LITERAL_PATHSPECS: '0' } }
-  const result = await context.git.tryRun(['check-ignore', '-z', '--stdin'], call)
-  // If the user's index is broken, ask without it: force-added files then count as ignored.
-  const isAnswered = result.code === 0 || result.code === 1
-  const { stdout } = isAnswered
-    ? result
-    : await context.git.tryRun(['check-ignore', '--no-index', '-z', '--stdin'], call)
-  return splitRawPaths(stdout).map(path => path.slice(2))
+async function findNowIgnored(
+  context: RepositoryContext,
+  index: PrivateIndex,
+  newcomers: readonly RawPath[],
+): Promise<readonly RawPath[]> {
+  const matching = index.isSparse ? newcomers : ((await checkIgnore(context, newcomers, ['--no-index'])) ?? newcomers)
+  // If the user's index is broken, force-added files count as ignored.
+  return (await checkIgnore(context, matching)) ?? (await checkIgnore(context, matching, ['--no-index'])) ?? []
+}
+
+/** Returns null if git cannot answer. */
+async function checkIgnore(
+  { git }: RepositoryContext,
+  paths: readonly RawPath[],
+  options: readonly string[] = [],
+): Promise<RawPath[] | null> {
+  if (paths.length === 0) return []
+  const call = { input: joinIgnoreQuery(paths), env: { GIT_LITERAL_PATHSPECS: '0' } }
+  const { code, stdout } = await git.tryRun(['check-ignore', ...options, '-z', '--stdin'], call)
+  return code === 0 || code === 1 ? splitRawPaths(stdout).map(path => path.slice(2)) : null
 }

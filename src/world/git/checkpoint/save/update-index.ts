@@ -1,8 +1,9 @@
+import fs from 'node:fs'
 import { joinRawPaths, type RawPath, displayPath, splitRawPaths } from '../../../../lib/text/raw-path.ts'
 import { type Git, NO_INDEX } from '../../git.ts'
 import { GitError } from '../../git-error.ts'
 import { type TreeDiff, DIFF_TREES, parseTreeDiff } from './tree-diff.ts'
-import { NO_FSYNC } from '../../objects.ts'
+import { NO_FSYNC } from '../../fsync-objects.ts'
 
 /** The number of files that git may reject, each for its own reason, before the update fails. */
 const MAX_REJECTED = 40
@@ -55,23 +56,30 @@ export async function updateIndex(git: Git, index: string, update: IndexUpdate):
 
 const UPDATE_OPTIONS = ['-z', '--add', '--remove', '--replace'] as const
 
+/** An update that is to happen only if git ignores none of these files. */
+interface ConditionalUpdate extends IndexUpdate {
+  readonly newcomers: readonly RawPath[]
+}
+
 /**
  * Updates the index, writes the tree and compares it with another one, in one script. Returns null if there is nothing
- * to do, if there are many files, or after an error; the caller then uses `updateIndex`.
+ * to do, if there are many files, if git ignores a newcomer, or after an error; the caller then uses `updateIndex`.
  */
 export async function updateAndDiff(
   git: Git,
   index: string,
-  update: IndexUpdate,
+  update: ConditionalUpdate,
   from: string,
 ): Promise<WrittenTree | null> {
-  const { add, remove } = update
+  const { add, remove, newcomers } = update
   const isMuch = add.length > BATCH_SYNC_THRESHOLD || !fitsCommandLine(remove)
   if (isMuch || add.length + remove.length === 0) return null
-  const result = await git.runScript(UPDATE_SCRIPT, [from, ...updateCommand(remove, add.length)], {
-    index,
-    input: joinRawPaths(add),
-  })
+  // The next chain removes a leftover file by its name.
+  const query = newcomers.length === 0 ? '' : `${index}.newcomers`
+  if (query !== '') fs.writeFileSync(query, joinIgnoreQuery(newcomers), { mode: 0o600, flag: 'wx' })
+  const result = await git
+    .runScript(UPDATE_SCRIPT, [from, query, ...updateCommand(remove, add.length)], { index, input: joinRawPaths(add) })
+    .finally(() => query === '' || fs.rmSync(query, { force: true }))
   if (result.code !== 0) return null
   const end = result.stdout.indexOf('\n')
   const tree = result.stdout.subarray(0, end).toString()
@@ -83,15 +91,27 @@ export interface WrittenTree {
   readonly diff: TreeDiff
 }
 
+/** git 2.39: check-ignore rejects literal pathspecs. It ends with 1 if it ignores no path. */
 const UPDATE_SCRIPT = `
-from=$1
-shift
+from=$1 newcomers=$2
+shift 2
+if [ -n "$newcomers" ]; then
+  GIT_LITERAL_PATHSPECS=0
+  git check-ignore --no-index -z --stdin <"$newcomers" >/dev/null
+  [ $? = 1 ] || exit 3
+  GIT_LITERAL_PATHSPECS=1
+fi
 git "$@" || exit
 tree=$(git ${NO_FSYNC.join(' ')} write-tree) || exit
 echo "$tree"
 GIT_INDEX_FILE=${NO_INDEX}
 git ${DIFF_TREES.join(' ')} "$from" "$tree"
 `
+
+/** Returns the input of check-ignore, which treats a path with a leading colon as a pattern. */
+export function joinIgnoreQuery(paths: readonly RawPath[]): Buffer {
+  return joinRawPaths(paths.map(path => `./${path}`))
+}
 
 /** git 2.39: only --force-remove removes a path behind a symbolic link, and --stdin uses one mode for all its paths. */
 function updateCommand(remove: readonly RawPath[], count: number): string[] {

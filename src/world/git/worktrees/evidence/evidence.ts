@@ -13,41 +13,54 @@ import { GitError } from '../../git-error.ts'
 import { ONESHOT_IDENTITY } from '../../repository.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { lstat } from '../../files.ts'
+import { type NewCommit, writeLooseCommit } from '../../loose-objects.ts'
 import { removeStaleLock, UPDATE_REF } from '../../update-ref.ts'
 import { type FileDiff, DIFF_TREES, parseFileDiffs } from '../../checkpoint/save/tree-diff.ts'
 import { operationInProgress } from '../../repository.ts'
-import { excludePaths } from '../working-tree.ts'
+import { syncObjects } from '../../fsync-objects.ts'
+import { uncommittedPaths } from './uncommitted-paths.ts'
+import { excludePaths } from '../stage-working-tree.ts'
 import { findConflictMarkers } from './conflict-markers.ts'
 import { attributeWork } from './attribution.ts'
-import { stageWorkingTree } from '../working-tree.ts'
+import { type StagedWorkingTree, stageWorkingTree } from '../stage-working-tree.ts'
 import { reflogSize } from './reflog.ts'
 import { resolveObjects, WORK_REFS } from '../context.ts'
 
 /** Takes a snapshot and stores it: a ref protects the last snapshot of each worktree. */
 export async function takeSnapshot(context: RepositoryContext, keepAs?: string): Promise<Snapshot> {
-  const { status, tree } = await stageWorkingTree(context)
-  const { head } = status
-  const parent = head === null ? [] : ['-p', head]
-  const when = '@0 +0000'
-  const env = { ...ONESHOT_IDENTITY, GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when }
-  await removeStaleLock(context)
-  const refs = [context.ref, keepAs === undefined ? context.ref : `${WORK_REFS}/${keepAs}`]
-  const args = [...refs, tree, ...parent, '-m', 'oneshot: as it was seen last']
-  const result = await context.git.runScript(SNAPSHOT_SCRIPT, args, { env })
-  if (result.code !== 0) throw new GitError('update-ref', result)
-  return { head, tree, reflog: reflogSize(context.repository.gitDir) }
+  return (await stageAndProtect(context, keepAs)).snapshot
 }
 
-const SNAPSHOT_SCRIPT = `
-ref=$1
-kept=$2
-shift 2
-commit=$(git commit-tree "$@") || exit
-{
-  echo "update $ref $commit"
-  [ "$ref" = "$kept" ] || echo "update $kept $commit"
-} | git ${UPDATE_REF.join(' ')} --stdin
-`
+/** Does the same as `takeSnapshot` and returns the status as well. */
+async function stageAndProtect(
+  context: RepositoryContext,
+  keepAs: string | undefined,
+): Promise<{ snapshot: Snapshot; staged: StagedWorkingTree }> {
+  const staged = await stageWorkingTree(context)
+  const { tree, status } = staged
+  const { head } = status
+  const commit = await createSnapshotCommit(context, { tree, parents: head === null ? [] : [head] })
+  await syncObjects(context, [commit])
+  await removeStaleLock(context)
+  const refs = [context.ref, ...(keepAs === undefined ? [] : [`${WORK_REFS}/${keepAs}`])]
+  const input = refs.map(ref => `update ${ref} ${commit}\n`).join('')
+  await context.git.run([...UPDATE_REF, '--stdin'], { input })
+  return { snapshot: { head, tree, reflog: reflogSize(context.repository.gitDir) }, staged }
+}
+
+/** The same snapshot is the same commit: it has no time of its own. */
+async function createSnapshotCommit(
+  context: RepositoryContext,
+  { tree, parents }: Pick<NewCommit, 'tree' | 'parents'>,
+): Promise<string> {
+  const message = 'oneshot: as it was seen last'
+  const commit = writeLooseCommit(context, { tree, parents, seconds: 0, message }, [])
+  if (commit !== null) return commit
+  const date = '@0 +0000'
+  const env = { ...ONESHOT_IDENTITY, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date }
+  const args = ['commit-tree', tree, ...parents.flatMap(parent => ['-p', parent]), '-m', message]
+  return context.git.runForLine(args, { env })
+}
 
 export interface EvidenceRequest {
   readonly since: Snapshot
@@ -66,9 +79,12 @@ export async function collectEvidence(
 ): Promise<DetailedEvidence> {
   const { top, gitDir, emptyIds } = context.repository
   const isExcluded = excludePaths(top, cwd, excludedPaths)
-  const now = await takeSnapshot(context, asked.backupName)
+  const { snapshot: now, staged } = await stageAndProtect(context, asked.backupName)
   const head = now.head === null ? emptyIds.tree : `${now.head}^{tree}`
-  const found = await diffSince(context, [since.tree, head, now.tree], `${since.head ?? emptyIds.tree}^{tree}`)
+  const found = await diffSince(context, [since.tree, head, now.tree], {
+    instead: `${since.head ?? emptyIds.tree}^{tree}`,
+    uncommitted: uncommittedPaths(staged),
+  })
   const uncommitted = new Set(found.uncommitted)
   const from = path.relative(top, cwd)
   const all = found.files
@@ -121,14 +137,21 @@ printf 'then\\0'
 git diff-tree -r -z --name-only --no-renames "$2" "$3"
 `
 
+interface KnownFacts {
+  /** The tree to start from if `git gc` has removed the first one. */
+  readonly instead: string
+  /** The paths in which the third tree differs from the second; null if unknown. */
+  readonly uncommitted: RawPath[] | null
+}
+
 /**
- * Compares the first of three trees with the third, and lists the paths in which the third differs from the second. If
- * `git gc` has removed an old snapshot, the diff starts from `instead`.
+ * Compares the first of three trees with the third, and lists the paths in which the third differs from the second.
+ * Runs git only for facts that the snapshot has not shown.
  */
 async function diffSince(
   context: RepositoryContext,
   trees: readonly [string, string, string],
-  instead: string,
+  facts: KnownFacts,
 ): Promise<EvidenceDiff> {
   const { git } = context
   const index = indexStamp(context)
@@ -136,13 +159,16 @@ async function diffSince(
   const staged = context.cache.lastTreeDiff
   const known = staged?.trees === `${trees[0]} ${trees[2]}` ? staged.files : null
   const indexState = conflictFreeIndexes.get(context.repository.gitDir) === index ? 'settled' : 'look'
+  const { uncommitted, instead } = facts
+  if (known !== null && uncommitted !== null && indexState === 'settled')
+    return { files: known, unmerged: [], uncommitted }
   const args = [...trees, indexState, known === null ? 'compare' : 'known']
   const result = await git.runScript(COMPARE_SCRIPT, args, { index: NO_INDEX })
   if (result.code !== 0) {
     const [first, other] = await resolveObjects(git, [`${trees[0]}^{tree}`, instead])
     if (first !== null) throw new GitError('diff-tree', result)
     if (!other) throw new Error('the commit from before is no longer in the repository')
-    return diffSince(context, [other, trees[1], trees[2]], instead)
+    return diffSince(context, [other, trees[1], trees[2]], facts)
   }
   const found = parseEvidenceDiff(result.stdout)
   conflictFreeIndexes.set(context.repository.gitDir, found.unmerged.length === 0 ? index : '')

@@ -1,4 +1,5 @@
 import { readRegularFile } from '../../../../os/files/file-io.ts'
+import { count, listOf, object, optional, string, tryParseJson } from '../../../../lib/codec.ts'
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Git } from '../../git.ts'
@@ -65,15 +66,17 @@ export function hasChangedCheckout(trace: string, top: string): boolean {
   )
 }
 
-interface TraceEvent {
-  readonly event: string
-  readonly sid: string
-  readonly time?: string
-  readonly name?: string
-  readonly worktree?: string
-  readonly code?: number
-  readonly argv?: readonly string[]
-}
+const parseTraceEvent = object({
+  event: string,
+  sid: string,
+  time: optional(string),
+  name: optional(string),
+  worktree: optional(string),
+  code: optional(count),
+  argv: optional(listOf(string)),
+})
+
+type TraceEvent = ReturnType<typeof parseTraceEvent>
 
 /** Returns the traced commands; none if there is no trace. */
 export function readTrace(file: string): TracedCommand[] {
@@ -105,11 +108,7 @@ function readEvents(file: string): TraceEvent[] {
   }
   return text.split('\n').flatMap(line => {
     if (!/"event":"(?:version|start|cmd_name|def_repo|exit|signal)"/.test(line)) return []
-    try {
-      return [JSON.parse(line) as TraceEvent]
-    } catch {
-      return [] // Two processes wrote at the same time.
-    }
+    return tryParseJson(line, parseTraceEvent) ?? [] // Two processes may write at the same time.
   })
 }
 

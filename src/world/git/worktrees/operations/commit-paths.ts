@@ -6,7 +6,7 @@ import path from 'node:path'
 import { undoUnfinishedMerge } from './merge.ts'
 import { failPermanently } from '../journal.ts'
 import { resolveObjects } from '../context.ts'
-import { withTemporaryIndex } from '../trees.ts'
+import { withTemporaryIndex } from '../diff-trees.ts'
 import { commitIdentity } from '../../repository.ts'
 
 /** Commits only these paths, regardless of the index; returns the new HEAD. Does not commit ignored paths. */

@@ -7,13 +7,13 @@ import { readHead } from '../../repository-context.ts'
 import { commitIdentity } from '../../repository.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { operationInProgress } from '../../repository.ts'
-import { excludePaths, isAgentFile } from '../working-tree.ts'
-import { stageWorkingTree } from '../working-tree.ts'
+import { excludePaths, isAgentFile } from '../stage-working-tree.ts'
+import { stageWorkingTree } from '../stage-working-tree.ts'
 import { commitToHead } from './commit-paths.ts'
 import { undoUnfinishedMerge } from './merge.ts'
 import { failPermanently } from '../journal.ts'
 import { resolveCommit, isAncestor, resolveObjects } from '../context.ts'
-import { diffTree, type TreeChange, revertEntries } from '../trees.ts'
+import { diffTree, type TreeChange, revertEntries } from '../diff-trees.ts'
 
 export interface CommitAllInput {
   readonly worktree: Worktree

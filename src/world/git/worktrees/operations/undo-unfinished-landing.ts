@@ -6,9 +6,9 @@ import { unlinkBelow } from '../../../../os/files/remove-tree.ts'
 import { readHead } from '../../repository-context.ts'
 import { lstat } from '../../files.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
-import { stageWorkingTree } from '../working-tree.ts'
+import { stageWorkingTree } from '../stage-working-tree.ts'
 import { type LandingRecord, landingEntry, failPermanently } from '../journal.ts'
-import { diffTree, type TreeChange } from '../trees.ts'
+import { diffTree, type TreeChange } from '../diff-trees.ts'
 
 /** Milliseconds after which a lock from the time of the landing counts as that of our killed git. */
 const STALE_LOCK_AGE = 5_000
