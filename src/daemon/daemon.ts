@@ -26,7 +26,7 @@ import { EventLog } from './log-session-events.ts'
 import { removeExpired, settleEnded } from './housekeeping.ts'
 import { showProgress } from './lock-holder-watch.ts'
 import type { RouteContext } from './routes/route.ts'
-import { safeMode } from './safe-mode.ts'
+import { readHoldOnStart } from './hold-on-start.ts'
 import { removeSession } from './routes/sessions.ts'
 import { startServer } from './server.ts'
 import { acquireLock } from './acquire-lock.ts'
@@ -149,7 +149,7 @@ async function runDaemon(home: Home): Promise<void> {
   writeLog(`epoch ${store.epoch}, pid ${process.pid}, version ${VERSION}: supervising ${live.length} sessions`)
   troubles.load(live)
   troubles.load(store.pendingEffects().map(item => item.sessionId)) // An ended session may have effects left.
-  const mode = safeMode(home, process.env)
+  const mode = readHoldOnStart(home, process.env)
   await engine.start({ isHeld: mode.isOn })
   mode.finish()
   void projectFiles.start().catch(cause => reportError('.agent', cause))

@@ -3,7 +3,7 @@ import type { Session, Spec } from '../core/session/session-state.ts'
 import path from 'node:path'
 import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import { refusal } from '../api/contract/problems.ts'
-import { describeAlternatives, findOtherSerialLoop } from '../views/loop/loops.ts'
+import { describeAlternatives, findOtherSerialLoop } from '../views/loop/serial-loop.ts'
 
 /** Returns the path of the loop's list, relative to its folder; null for the project's task tracker. */
 export function parseListPath({ argv }: Pick<Spec, 'argv'>): string | null {

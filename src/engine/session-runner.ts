@@ -1,4 +1,4 @@
-import { describeEffect } from '../core/describe/repeated-trouble.ts'
+import { describeEffect } from '../core/describe/failed-actions.ts'
 import type { Effect } from '../core/session/decision.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'

@@ -1,7 +1,7 @@
 import { refusal } from '../api/contract/problems.ts'
 import type { RetriedView } from '../api/contract/loop-view.ts'
 import type { LoopTask } from '../core/loop/loop-state.ts'
-import { resetForRetry } from '../core/loop/task-changes.ts'
+import { resetForRetry } from '../core/loop/task-retries.ts'
 import type { Home } from '../state/home.ts'
 import { readLoopOrThrow, writeLoop } from '../state/loop-file.ts'
 import { readStoredSession } from '../world/store/reader.ts'

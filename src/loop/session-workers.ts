@@ -9,7 +9,7 @@ import { Refusal } from '../lib/errors.ts'
 import type { Duration } from '../lib/time.ts'
 import type { SerialLoops, Worker, WorkerRequest, WorkerState, Workers } from '../ports/workers.ts'
 import type { Home } from '../state/home.ts'
-import { findOtherSerialLoop, findSerialLoop } from '../views/loop/loops.ts'
+import { findOtherSerialLoop, findSerialLoop } from '../views/loop/serial-loop.ts'
 import { watchSession } from '../views/sessions.ts'
 import { readChildren, readLiveSessions, readStoredSession } from '../world/store/reader.ts'
 

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import type { RepeatedTrouble } from '../core/describe/repeated-trouble.ts'
+import type { RepeatedTrouble } from '../core/describe/failed-actions.ts'
 import { instant, numberBetween, object, type Parser, string } from '../lib/codec.ts'
 import { replaceFile } from '../os/files/file-io.ts'
 import { readJsonCache } from '../os/files/json-file.ts'

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/responses.ts'
-import { readBoard } from '../../src/views/loop/loops.ts'
+import { readBoard } from '../../src/views/loop/read-board.ts'
 import { TestHome, waitUntil } from '../system/test-home.ts'
 import { restoreRecordedHome } from './recorded-home.ts'
 

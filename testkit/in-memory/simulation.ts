@@ -1,4 +1,4 @@
-import type { RepeatedTrouble } from '../../src/core/describe/repeated-trouble.ts'
+import type { RepeatedTrouble } from '../../src/core/describe/failed-actions.ts'
 import { TroubleCounter, type TroubleRecords } from '../../src/engine/background/trouble-counter.ts'
 import { DEFAULT_TIMINGS } from '../../src/core/session/timings.ts'
 import type { Event } from '../../src/core/session/events.ts'

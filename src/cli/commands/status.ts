@@ -66,7 +66,7 @@ function fieldValue(fields: Readonly<Record<string, unknown>>, field: string): s
 /** Returns the board of a loop; undefined until the loop has read its list. */
 async function describeLoop(home: Home, session: SessionView, out: Output): Promise<string[] | undefined> {
   // Imported here, because most sessions are no loops.
-  const { readBoard } = await import('../../views/loop/loops.ts')
+  const { readBoard } = await import('../../views/loop/read-board.ts')
   const { sessionBoardLines } = await import('../loop/board.ts')
   const board = readBoard(home, session, Date.now())
   return board === undefined ? undefined : [...sessionBoardLines(session, board, out), ...loopTroubleLines(session)]

@@ -1,5 +1,5 @@
 import type { SessionView } from '../../api/contract/responses.ts'
-import { readBoard } from '../../views/loop/loops.ts'
+import { readBoard } from '../../views/loop/read-board.ts'
 import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
 import { findEnded, findEndedNames, findLive, hasSession } from '../../views/session-search.ts'
 import { readSession } from '../../views/sessions.ts'

@@ -1,4 +1,4 @@
-import { readInitialBoard, readBoard } from '../../views/loop/loops.ts'
+import { readInitialBoard, readBoard } from '../../views/loop/read-board.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import type { CommandContext } from '../context.ts'

@@ -1,7 +1,7 @@
 import { toJsonLine } from '../terminal/format.ts'
 import type { LoopView } from '../../api/contract/loop-view.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
-import { readBoard, watchBoard } from '../../views/loop/loops.ts'
+import { readBoard, watchBoard } from '../../views/loop/read-board.ts'
 import { readSession } from '../../views/sessions.ts'
 import type { Home } from '../../state/home.ts'
 import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'

@@ -1,5 +1,5 @@
 import type { SessionView } from '../../api/contract/responses.ts'
-import { watchBoard } from '../../views/loop/loops.ts'
+import { watchBoard } from '../../views/loop/read-board.ts'
 import { readWorkers } from '../../views/session-search.ts'
 import { sessionFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'

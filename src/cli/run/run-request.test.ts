@@ -5,9 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../api/config/load-config.ts'
 import { parseLine } from '../../../testkit/cli/commands.ts'
 import type { CommandContext } from '../context.ts'
-import { refuseUnsupervisedOptions } from './choose-agent.ts'
 import { readPrompt } from '../args/read-text.ts'
-import { resolveDirectory, buildRunRequest } from './run-request.ts'
+import { resolveDirectory, buildRunRequest, refuseUnsupervisedOptions } from './run-request.ts'
 
 let folder: string
 

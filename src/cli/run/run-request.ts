@@ -9,7 +9,7 @@ import { which } from '../../os/which.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { currentDirectory, type CommandContext, resolvePath } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { parseAgentOptions, refuseAgentOptions } from './choose-agent.ts'
+import { parseAgentOptions, refuseAgentOptions } from './agent-options.ts'
 import { chooseAgent, unknownAgent } from './choose-agent.ts'
 import { refuseInvalidUtf8, rawEnvironment } from '../args/raw-arguments.ts'
 import { refuseUnusedMaxRestarts, parseSupervisionOptions } from './supervision-options.ts'
@@ -101,4 +101,23 @@ export function buildEnvironment(
   )
   const pwd = env.PWD === undefined ? [] : [['PWD', cwd] as const]
   return Object.fromEntries([...inherited, ...pwd, ...args.values(OPTIONS.env)])
+}
+
+/** Refuses options that need the supervisor: without it nobody counts usage, finds a thread, or sees the end. */
+export function refuseUnsupervisedOptions({ thread, supervision }: RunRequest): void {
+  const { limits, memory, verify, onExit } = supervision
+  const requested = [
+    limits !== undefined && 'a budget',
+    thread !== undefined && '--thread',
+    memory !== undefined && '--memory',
+    verify !== undefined && '--verify',
+    onExit !== undefined && 'on-exit',
+  ]
+  const option = requested.find(known => known !== false)
+  if (option === undefined) return
+  throw refusal(
+    'usage',
+    `${option} needs the supervisor, and resilient is false`,
+    'leave it out, or add -c resilient=true',
+  )
 }

@@ -1,4 +1,4 @@
-import { addNotes } from './task-changes.ts'
+import { addNotes } from './update-tasks.ts'
 import type { Loop } from './loop-state.ts'
 import type { CheckRun, LoopSignalOf } from './signals.ts'
 

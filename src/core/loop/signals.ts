@@ -5,7 +5,7 @@ import type { TamperingReport } from '../tampering/detect-tampering.ts'
 import type { WorkEvidence } from './work-evidence.ts'
 import type { TaskList, ItemMark } from './list/task-list.ts'
 import type { Loop, TaskCheckout } from './loop-state.ts'
-import type { LostWork } from './lost-work.ts'
+import type { LostWork } from './lost-work/lost-work.ts'
 
 /** The result of a check. */
 export interface CheckRun {

@@ -1,4 +1,4 @@
-import { failedIterations } from './task-changes.ts'
+import { failedIterations } from './task-retries.ts'
 import type { TaskFailure, Loop, LoopTask, WorkerRole } from './loop-state.ts'
 
 /** The information for a worker beside its task. */

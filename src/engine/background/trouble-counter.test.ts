@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { RepeatedTrouble } from '../../core/describe/repeated-trouble.ts'
+import type { RepeatedTrouble } from '../../core/describe/failed-actions.ts'
 import { Trouble } from '../../lib/errors.ts'
 import { TroubleCounter } from './trouble-counter.ts'
 

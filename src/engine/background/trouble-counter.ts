@@ -1,4 +1,4 @@
-import { type RepeatedTrouble, countTrouble } from '../../core/describe/repeated-trouble.ts'
+import { type RepeatedTrouble, countTrouble } from '../../core/describe/failed-actions.ts'
 import { Trouble, errorMessage, rootReason } from '../../lib/errors.ts'
 import type { Duration } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -7,8 +7,8 @@ import {
   describeLostWork,
   findLostPaths,
   pathsWritten,
-} from '../../core/loop/lost-work.ts'
-import { needsTree, spanOf, type WorkSpan, workSpan } from '../../core/loop/lost-work.ts'
+} from '../../core/loop/lost-work/lost-work.ts'
+import { needsTree, spanOf, type WorkSpan, workSpan } from '../../core/loop/lost-work/lost-work.ts'
 import { rawPath } from '../../lib/text/raw-path.ts'
 import type { Worktrees } from '../../ports/worktrees.ts'
 import { describeThinned } from './partial-losses.ts'

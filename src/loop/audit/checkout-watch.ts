@@ -1,6 +1,6 @@
 import type { Loop, LoopTask } from '../../core/loop/loop-state.ts'
-import { formatFew, type LostWork } from '../../core/loop/lost-work.ts'
-import { restoreDeletedCommand } from '../../core/loop/restore-command.ts'
+import { formatFew, type LostWork } from '../../core/loop/lost-work/lost-work.ts'
+import { restoreDeletedCommand } from '../../core/loop/lost-work/restore-command.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { displayPath } from '../../lib/text/raw-path.ts'
 import type { Head, Worktrees } from '../../ports/worktrees.ts'

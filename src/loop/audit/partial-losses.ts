@@ -1,7 +1,7 @@
 import type { DetailedEvidence, FileChange } from '../../core/loop/work-evidence.ts'
 import type { LoopTask } from '../../core/loop/loop-state.ts'
-import { type WorkSpan, formatFew } from '../../core/loop/lost-work.ts'
-import { commitPathsCommand, restorePathsCommand, shortHash } from '../../core/loop/restore-command.ts'
+import { type WorkSpan, formatFew } from '../../core/loop/lost-work/lost-work.ts'
+import { commitPathsCommand, restorePathsCommand, shortHash } from '../../core/loop/lost-work/restore-command.ts'
 import {
   type LineCounts,
   addLines,
@@ -9,7 +9,7 @@ import {
   findEdits,
   findRemovedLines,
   subtractLines,
-} from '../../core/loop/removed-lines.ts'
+} from '../../core/loop/lost-work/removed-lines.ts'
 import { displayPath } from '../../lib/text/raw-path.ts'
 
 /** Work that must not disappear. */

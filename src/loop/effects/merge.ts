@@ -1,7 +1,7 @@
 import type { LoopEffect } from '../../core/loop/derive-effects.ts'
 import { isFailingSinceStart } from '../../core/loop/baseline-check.ts'
 import { type LoopTask, taskProof, type WorkerRole } from '../../core/loop/loop-state.ts'
-import { formatFew } from '../../core/loop/lost-work.ts'
+import { formatFew } from '../../core/loop/lost-work/lost-work.ts'
 import { invariant, Trouble } from '../../lib/errors.ts'
 import type { Worktree, MergeResult, Worktrees } from '../../ports/worktrees.ts'
 import type { EffectRun, LoopContext } from '../context.ts'

@@ -3,7 +3,7 @@ import { isInProgress } from '../../core/loop/loop-state.ts'
 import type { LoopBase } from '../../core/loop/signals.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { Trouble, errorMessage } from '../../lib/errors.ts'
-import { describeAlternatives } from '../../views/loop/loops.ts'
+import { describeAlternatives } from '../../views/loop/serial-loop.ts'
 import type { EffectRun, LoopContext, LoopView } from '../context.ts'
 import { readList, restoreHint } from './task-list.ts'
 

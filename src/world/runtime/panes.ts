@@ -7,7 +7,7 @@ import { createCgroup } from '../../os/cgroup.ts'
 import { attemptFolder, attemptId, terminalSocket } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
 import { identifyProcess, checkLiveness, type ProcessId } from '../../os/process/processes.ts'
-import type { Tmux } from './tmux.ts'
+import type { Tmux } from './tmux-client.ts'
 
 const WINDOW_SIZE = ['-x', '200', '-y', '50'] as const
 /** Makes a tmux command that opens a session or window print the pid of the server. */

@@ -1,8 +1,8 @@
 import type { Instant } from '../../../lib/time.ts'
-import { newTask, addNotes } from '../task-changes.ts'
+import { newTask, addNotes } from '../update-tasks.ts'
 import type { ListItem, TaskList, ItemMark } from './task-list.ts'
 import { isInProgress, type Loop, type LoopTask } from '../loop-state.ts'
-import { formatFew } from '../lost-work.ts'
+import { formatFew } from '../lost-work/lost-work.ts'
 import { matchRenamedItems, mapToTaskKeys } from './renamed-items.ts'
 
 /** Adopts the present list while no agent is at work: a person made every change of a tick. */

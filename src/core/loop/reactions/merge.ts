@@ -1,4 +1,4 @@
-import { requestMark, newIteration, findTask, addNotes, updateTask } from '../task-changes.ts'
+import { requestMark, newIteration, findTask, addNotes, updateTask } from '../update-tasks.ts'
 import { type Loop, type LoopTask, taskProof } from '../loop-state.ts'
 import type { LoopSignalOf } from '../signals.ts'
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { formatCommandLine } from '../../../lib/text/shell-words.ts'
-import { type RawPath, rawPath, displayPath, splitRawPaths } from '../../../lib/text/raw-path.ts'
+import { type RawPath, rawPath, displayPath, joinBelow, splitRawPaths } from '../../../lib/text/raw-path.ts'
 import type { Hindrance } from '../../../ports/worktrees.ts'
 import { readPart } from '../../../os/files/file-io.ts'
 import type { Git } from '../git.ts'
@@ -102,4 +102,14 @@ export function wasPointed(gitDir: string, since: number, branch: string | null)
 
 function isSame(target: string | undefined, branch: string): boolean {
   return target === branch || target === `refs/heads/${branch}`
+}
+
+/** Returns time, size and inode of each file. */
+export function fileStamps(top: string, paths: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    paths.map(file => {
+      const stat = fs.lstatSync(joinBelow(top, file), { throwIfNoEntry: false })
+      return [file, stat === undefined ? '' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`]
+    }),
+  )
 }

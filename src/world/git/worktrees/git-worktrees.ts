@@ -20,7 +20,7 @@ import { RepositoryCache } from '../repository-context.ts'
 import { NoRepository } from '../repository.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 import { withRepositoryLock } from './repository-lock.ts'
-import { deletedFrom, hindrancesOf, wasPointed } from './checkout-state.ts'
+import { deletedFrom, fileStamps, hindrancesOf, wasPointed } from './checkout-state.ts'
 import { removeWorktree } from './operations/remove.ts'
 import { commitPaths } from './operations/commit-paths.ts'
 import { diffTreePairs, findUnreachable, readTree, findMovedPaths, type TreePair } from './diff-trees.ts'
@@ -45,7 +45,7 @@ import { readUserRefs } from './user-checkout.ts'
 import { inspectCheckout } from './user-checkout.ts'
 import { findTraceFile } from './evidence/git-trace.ts'
 import { readBlobs, readTextChanges } from './text-changes.ts'
-import { fileStamps, findConflictMarkers } from './working-tree-files.ts'
+import { findUnresolvedConflicts } from './evidence/conflict-markers.ts'
 
 export interface GitWorktreesOptions {
   readonly env?: NodeJS.ProcessEnv
@@ -146,7 +146,7 @@ class GitWorktrees implements Worktrees {
   }
 
   findConflictMarkers(top: string, files: readonly string[]): string[] {
-    return findConflictMarkers(top, files)
+    return findUnresolvedConflicts(top, files)
   }
 
   fileStamps(top: string, paths: readonly string[]): ReadonlyMap<string, string> {

@@ -1,14 +1,16 @@
-import fs from 'node:fs'
 import type { ChangedFile } from '../../../../core/loop/work-evidence.ts'
 import { joinBelow } from '../../../../lib/text/raw-path.ts'
+import { readRegularFile } from '../../../../os/files/file-io.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 
 /** Bytes; larger files are not texts that people write. */
 const MAX_FILE_SIZE = 2_000_000
 const MAX_FILES = 2_000
+/** Bytes; git writes conflict markers also into large files. */
+const MAX_CONFLICTED_SIZE = 100_000_000
 
 /** Returns files with new conflict markers. A single line of `=======` does not count. */
-export async function findConflictMarkers(
+export async function findNewConflicts(
   { git, repository }: RepositoryContext,
   changed: readonly ChangedFile[],
 ): Promise<string[]> {
@@ -39,11 +41,16 @@ function countConflicts(text: string): number {
   return count
 }
 
-function readText(file: Buffer): string {
+/** Returns the files that contain an unresolved conflict; a deleted file resolves its conflict. */
+export function findUnresolvedConflicts(top: string, files: readonly string[]): string[] {
+  return files.filter(file => /^(?:<{7}|>{7})(?: |$)/m.test(readText(joinBelow(top, file), MAX_CONFLICTED_SIZE)))
+}
+
+/** Returns the content of a regular file, and no text for a link, a pipe, or a file that is missing or too large. */
+function readText(file: Buffer, maxSize = MAX_FILE_SIZE): string {
   try {
-    const stat = fs.lstatSync(file)
-    return stat.isFile() && stat.size <= MAX_FILE_SIZE ? fs.readFileSync(file, 'latin1') : ''
+    return readRegularFile(file, maxSize).content.toString('latin1')
   } catch {
-    return '' // The file vanished.
+    return ''
   }
 }

@@ -20,7 +20,7 @@ import { operationInProgress } from '../../repository.ts'
 import { syncObjects } from '../../fsync-objects.ts'
 import { uncommittedPaths } from './uncommitted-paths.ts'
 import { excludePaths } from '../stage-working-tree.ts'
-import { findConflictMarkers } from './conflict-markers.ts'
+import { findNewConflicts } from './conflict-markers.ts'
 import { attributeWork } from './attribution.ts'
 import { type StagedWorkingTree, stageWorkingTree } from '../stage-working-tree.ts'
 import { reflogSize } from './reflog.ts'
@@ -106,7 +106,7 @@ export async function collectEvidence(
     branch: asked.branch ?? null,
   })
   const own = changed.filter(({ isOwn }) => isOwn)
-  const marked = await findConflictMarkers(context, own)
+  const marked = await findNewConflicts(context, own)
   const unmerged = found.unmerged.map(displayPath)
   return {
     ...evidenceOf({ ...credit, now }, own),

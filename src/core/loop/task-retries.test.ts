@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Loop, LoopTask } from './loop-state.ts'
-import { resetForRetry } from './task-changes.ts'
+import { resetForRetry } from './task-retries.ts'
 
 const SINCE = { head: 'h', tree: 't' }
 const task = (number: number, traits: Partial<LoopTask> = {}): LoopTask =>

@@ -5,7 +5,7 @@ import { makeDecision } from '../core/session/decision.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { openStore, type SqliteStore } from '../world/store/sqlite-store.ts'
-import { toChannelViews } from './channel-status.ts'
+import { toChannelViews } from './channel-views.ts'
 
 const AT = Date.UTC(2026, 0, 1)
 

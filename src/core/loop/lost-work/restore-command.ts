@@ -1,5 +1,5 @@
-import { formatCommandLine } from '../../lib/text/shell-words.ts'
-import { rawPathBytes, type RawPath } from '../../lib/text/raw-path.ts'
+import { formatCommandLine } from '../../../lib/text/shell-words.ts'
+import { rawPathBytes, type RawPath } from '../../../lib/text/raw-path.ts'
 
 /** More paths than this make no readable command. */
 export const MAX_LISTED_PATHS = 5

@@ -4,7 +4,7 @@ import type { Home } from '../state/home.ts'
 import { bootId } from '../os/process/processes.ts'
 
 /** Says if a starting supervisor holds the sessions without a live process, and clears that state with `finish`. */
-export interface SafeMode {
+export interface HoldOnStart {
   readonly isOn: boolean
   finish(): void
 }
@@ -13,7 +13,7 @@ export interface SafeMode {
  * Safe mode applies once after a user's request, or once per boot if configured: a supervisor that restarts later
  * continues as usual.
  */
-export function safeMode(home: Home, env: NodeJS.ProcessEnv): SafeMode {
+export function readHoldOnStart(home: Home, env: NodeJS.ProcessEnv): HoldOnStart {
   const isRequested = fs.existsSync(home.holdMarker)
   const isConfigured = env[NO_RESUME] === '1'
   return {

@@ -1,4 +1,4 @@
-import type { FileChange } from './work-evidence.ts'
+import type { FileChange } from '../work-evidence.ts'
 
 /** A file of finished work that has lost most of the lines that the work added. */
 export interface RemovedLines {

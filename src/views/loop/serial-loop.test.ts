@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Session } from '../../core/session/session-state.ts'
-import { findOtherSerialLoop, findSerialLoop } from './loops.ts'
+import { findOtherSerialLoop, findSerialLoop } from './serial-loop.ts'
 
 function loop(cwd: string, parallel: number | null, phase = 'running'): Session {
   const spec = { name: 'ralph-prd', agent: 'ralph', cwd, argv: [JSON.stringify({ parallel })] }

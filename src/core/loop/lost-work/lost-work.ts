@@ -1,7 +1,7 @@
-import { displayPath } from '../../lib/text/raw-path.ts'
-import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from './task-changes.ts'
-import type { FileChange, Snapshot, WorkEvidence } from './work-evidence.ts'
-import type { TaskFailure, Loop, LoopTask, PreviousCompletion } from './loop-state.ts'
+import { displayPath } from '../../../lib/text/raw-path.ts'
+import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from '../update-tasks.ts'
+import type { FileChange, Snapshot, WorkEvidence } from '../work-evidence.ts'
+import type { TaskFailure, Loop, LoopTask, PreviousCompletion } from '../loop-state.ts'
 import {
   canBeListed,
   MAX_LISTED_PATHS,
