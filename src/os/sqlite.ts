@@ -25,6 +25,23 @@ export function openForReading(file: string): Database {
   })
 }
 
+const MAX_READS = 10
+
+/**
+ * Repeats a read of a database that was opened for reading. If another process writes the header of the journal's
+ * index at the same moment, SQLite takes the header for one that a crash has left, wants to repair it, and may not.
+ */
+export function repeatRead<T>(read: () => T): T {
+  for (let count = 1; ; count++) {
+    try {
+      return read()
+    } catch (cause) {
+      const isUnreadable = cause instanceof Error && cause.message.includes('readonly database')
+      if (!isUnreadable || count === MAX_READS) throw cause
+    }
+  }
+}
+
 /** Returns the name of the journal's index, which SQLite shares between processes. */
 export function indexOf(file: string): string {
   return `${file}-shm`

@@ -130,7 +130,9 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
     })
     expect(now.pid).toBe(view.pid)
     expect(isAlive(now.pid as number)).toBe(true)
-    expect(fs.readFileSync(`/proc/${now.pid}/cmdline`, 'latin1').split('\0')).toContain('1000')
+    await waitUntil('the shell became sleep', () =>
+      fs.readFileSync(`/proc/${now.pid}/cmdline`, 'latin1').split('\0').includes('1000'),
+    )
     const times = [begun, millis(now.createdAt), millis(now.startedAt), millis(now.lastOutputAt), Date.now()]
     expect(times.toSorted((a, b) => a - b)).toEqual(times)
     expect(millis(now.deadline) - millis(now.createdAt)).toBe(2 * 3_600_000)

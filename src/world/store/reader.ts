@@ -4,7 +4,7 @@ import type { Event } from '../../core/session/events.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Home } from '../../state/home.ts'
 import { readMirrors } from './mirror.ts'
-import { type Database, openDatabase, openForReading } from '../../os/sqlite.ts'
+import { type Database, openDatabase, openForReading, repeatRead } from '../../os/sqlite.ts'
 import { IndexReader } from './index-reader.ts'
 import { MIGRATIONS, migrate, readVersion, temporaryIndex } from './migrations.ts'
 import { parseSessions, SessionWriter } from './session-rows.ts'
@@ -78,7 +78,7 @@ export function readOutbox(home: Home, id: string): Effect[] {
 
 function query<T>(home: Home, select: (database: Database) => T): T {
   try {
-    return select(openConnection(home.database))
+    return repeatRead(() => select(openConnection(home.database)))
   } catch (cause) {
     if (isNewerRecord(cause)) throw cause
     connection = undefined

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../lib/errors.ts'
-import { type Database, openForReading } from '../../../os/sqlite.ts'
+import { type Database, openForReading, repeatRead } from '../../../os/sqlite.ts'
 import { countPages, PAGE_SIZE } from './compaction.ts'
 
 /** Bytes. SQLite checks a database of this size in 50 ms; a larger one would delay each start. */
@@ -26,11 +26,13 @@ export function assertIntegrity(database: Database): void {
 export async function findDamage(file: string, onTable: (table: string) => void): Promise<string | undefined> {
   const database = openForReading(file)
   try {
-    const rows = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all()
+    const select = `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`
+    const rows = repeatRead(() => database.prepare(select).all())
     for (const { name } of rows as { name: string }[]) {
       onTable(name)
       await new Promise(resolve => setImmediate(resolve))
-      const check = database.prepare(`PRAGMA integrity_check(${name})`).get() as { integrity_check: string }
+      const pragma = `PRAGMA integrity_check(${name})`
+      const check = repeatRead(() => database.prepare(pragma).get()) as { integrity_check: string }
       if (check.integrity_check !== 'ok') return check.integrity_check
     }
     return undefined
