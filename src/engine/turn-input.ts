@@ -101,8 +101,7 @@ export async function gitSummary({ spec }: Session, checkpoints: CheckpointReade
   const last = all.at(-1)
   if (first === undefined || last === undefined) return ''
   const commits = first.head === null ? [] : await checkpoints.commitSubjects(spec.cwd, first.head, MAX_COMMITS)
-  const stat =
-    first === last ? '' : await checkpoints.diff(target, first.commit, last.commit, { stat: true, colour: false })
+  const stat = first === last ? '' : await checkpoints.diff(target, first.commit, last.commit, { stat: true })
   const files = stat.split('\n').filter(line => line.trim() !== '')
   const parts = [
     ...(commits.length === 0 ? [] : [`Commits since the work began, newest first:\n\n${commits.join('\n')}`]),

@@ -118,7 +118,7 @@ export interface CheckpointReader {
    */
   findSessions(cwd: string, name?: string): Promise<SavedSession[]>
   /** Returns the difference between two checkpoints, as git shows it. */
-  diff(target: CheckpointTarget, from: string, to: string, options: { stat: boolean; colour: boolean }): Promise<string>
+  diff(target: CheckpointTarget, from: string, to: string, options: { stat: boolean }): Promise<string>
   /**
    * Returns the size of the difference between the working tree and a checkpoint, or HEAD without one; and HEAD. Saves
    * nothing.

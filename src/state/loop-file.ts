@@ -1,15 +1,21 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Loop } from '../core/loop/loop-state.ts'
+import type { Loop, LoopStage, TaskStateName } from '../core/loop/loop-state.ts'
 import { upgradeLoop } from '../core/loop/upgrade.ts'
 import {
+  amount,
   anything,
+  boolean,
   count,
   encodeRecord,
   fields,
+  InvalidData,
   instant,
   listOf,
+  nullable,
   object,
+  oneOf,
+  type Parser,
   type RecordFormat,
   string,
 } from '../lib/codec.ts'
@@ -52,25 +58,69 @@ export function readLoopOrThrow(home: Home, sessionId: string): Loop | undefined
 /** Bytes; a loop of thousands of tasks is much shorter. */
 const MAX_FILE_SIZE = 256 * 1_048_576
 
-/**
- * Checks the fields that the loop's program and board need at once, and returns the whole record. A full check would
- * repeat each type of a loop: only this user can write the file, and oneshot replaces it atomically.
- */
+/** Checks the fields that the loop's program and board need, and returns the whole record. */
 function parseLoop(value: unknown): Loop {
   const loop = upgradeLoop(fields(value))
-  loopOutline(loop)
+  const { tasks } = loopOutline(loop)
+  if (new Set(tasks.map(({ item }) => item.key)).size < tasks.length) throw new InvalidData('it has a task twice')
   return loop
 }
 
-const named = object({ name: string })
+const role = oneOf('task', 'resolve', 'plan')
+const failure = object({ kind: string, reason: string, detail: string })
+const usage = object({ input: amount, cached: amount, output: amount, usd: nullable(amount), turns: amount })
+const iteration = object({
+  iteration: count,
+  role,
+  session: nullable(string),
+  since: instant,
+  until: nullable(instant),
+  spent: usage,
+  failure: nullable(failure),
+  verdict: nullable(string),
+})
+const checkout = object({ cwd: string, branch: nullable(string), since: fields })
+const STATE_FIELDS: Readonly<Record<TaskStateName, Parser<unknown>>> = {
+  open: anything,
+  opening: object({ role }),
+  working: object({ role, rest: nullable(string) }),
+  verifying: object({ role, finalOutput: string, failure: nullable(failure) }),
+  merging: object({ role }),
+  done: object({ at: instant, how: string }),
+  blocked: object({ at: instant, failure }),
+  dropped: anything,
+}
+const STAGE_FIELDS: Readonly<Record<LoopStage['name'], Parser<unknown>>> = {
+  beginning: anything,
+  planning: object({ tries: count }),
+  working: anything,
+  landing: anything,
+  ended: object({ at: instant, ending: object({ kind: oneOf('done', 'planned', 'unfinished'), reason: string }) }),
+}
+
+/** Parses an object whose `name` decides about its other fields. */
+function variantOf(known: Readonly<Record<string, Parser<unknown>>>): Parser<void> {
+  const named = object({ name: oneOf(...Object.keys(known)) })
+  return value => void known[named(value).name]?.(value)
+}
+
 const loopOutline = object({
   spec: object({ worker: object({ agent: string }) }),
-  stage: named,
+  stage: variantOf(STAGE_FIELDS),
   tasks: listOf(
-    object({ item: object({ key: string, title: string }), state: named, tries: listOf(anything), number: count }),
+    object({
+      item: object({ key: string, title: string }),
+      state: variantOf(STATE_FIELDS),
+      tries: listOf(iteration),
+      checkout: nullable(checkout),
+      resolution: nullable(checkout),
+      conflicts: listOf(string),
+      number: count,
+      forgivenTries: count,
+    }),
   ),
-  plan: listOf(anything),
-  marksToWrite: listOf(anything),
+  plan: listOf(iteration),
+  marksToWrite: listOf(object({ key: string, isDone: boolean, reason: string })),
   notes: listOf(string),
   iterations: count,
   createdAt: instant,

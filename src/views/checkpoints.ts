@@ -20,7 +20,7 @@ export function readDiff(
   home: Home,
   session: SessionTarget,
   between: { from: string; to: string },
-  options: { stat: boolean; colour: boolean },
+  options: { stat: boolean },
 ): Promise<string> {
   return refuseOnFailure(checkpointReader(home).diff(diffTarget(home, session), between.from, between.to, options))
 }

@@ -59,6 +59,11 @@ test('a log shows the text as a person would have read it, and a raw log the wri
   expect(await read({ raw: true })).toBe(written)
 })
 
+test('a log ends the last colour of the program, and shows no text that its colours would hide', async () => {
+  fs.writeFileSync(stdout(), '\u001b[8mhidden\u001b[30;40m black \u001b[38;5;208morange\n')
+  expect(await read({ colour: true })).toBe('hidden black \u001b[38;5;208morange\n\u001b[0m')
+})
+
 test('readLog counts the last lines over all attempts, and can read a single attempt', async () => {
   session = withAttempt(session, { number: 2 })
   fs.mkdirSync(attemptFolder(temp.home, ID, 2).root)

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import type { SessionView } from '../api/contract/responses.ts'
 import { ScreenText, drawsOnScreen } from '../lib/text/screen-text.ts'
-import { renderTerminalText } from '../lib/text/terminal-text.ts'
+import { RESET_COLOUR, renderTerminalText } from '../lib/text/terminal-text.ts'
 import type { Instant } from '../lib/time.ts'
 import { sessionFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'
@@ -90,6 +90,8 @@ class LogReader {
   readonly #offsets = new Map<string, number>()
   readonly #ends = new Map<string, number>()
   #session: SessionView
+  /** True if the last colour of the text so far is not reset. */
+  #isColourOpen = false
   /** The pieces of a line without an end yet. They are joined once: a line may have many megabytes. */
   #partialLine: Buffer[] = []
   #possibleMark: Buffer = Buffer.alloc(0)
@@ -142,6 +144,7 @@ class LogReader {
     if (left.length > 0) yield this.#options.raw ? left : this.#clean(Buffer.concat([left, Buffer.from(lineEnd)]))
     this.#partialLine = []
     this.#possibleMark = Buffer.alloc(0)
+    if (this.#isColourOpen) yield Buffer.from(RESET_COLOUR)
   }
 
   #read(file: string): Buffer {
@@ -197,6 +200,8 @@ class LogReader {
   #clean(bytes: Buffer): Uint8Array {
     const { colour } = this.#options
     const text = renderTerminalText(bytes.toString(), { colour })
+    const last = text.lastIndexOf('\u001b')
+    if (last >= 0) this.#isColourOpen = !/^\u001b\[0?m/.test(text.slice(last, last + 5))
     return Buffer.from(colour && this.#isTranscript ? colorTranscript(text) : text)
   }
 

@@ -49,8 +49,7 @@ describe('text that others wrote', () => {
       (text: string) => stripControls(text, { colour: true }).replace(/\u001b\[(?:0|1|2|3[1-6])m/g, ''),
     ],
     ['a page, in colour', (text: string) => renderTerminalText(text, { colour: true }).replace(COLOURS, '')],
-    ['a file', (text: string) => escapeControls(text, { colour: false })],
-    ['a file, in colour', (text: string) => escapeControls(text, { colour: true }).replace(COLOURS, '')],
+    ['a file', (text: string) => escapeControls(text)],
     ['JSON', (text: string) => toJson(text)],
   ])('contains nothing that a terminal obeys when oneshot shows it as %s', (_, show) => {
     fc.assert(
@@ -63,7 +62,7 @@ describe('text that others wrote', () => {
 
   it('keeps its meaning as JSON, and shows its hidden characters in a file', () => {
     fc.assert(fc.property(nasty, text => JSON.parse(toJson(text)) === text))
-    expect(escapeControls('+good\r\u001b]0;x\u0007\u009b\u202e', { colour: true })).toBe('+good^M^[]0;x^G<9b><202e>')
+    expect(escapeControls('+good\r\u001b]0;x\u0007\u009b\u202e')).toBe('+good^M^[]0;x^G<9b><202e>')
   })
 })
 
@@ -97,5 +96,30 @@ describe('the command line on a terminal', () => {
         shown: expect.not.stringMatching(OBEYED) as unknown,
       })
     }
+  })
+
+  it('diff shows lines that a file, or the repository’s configuration, would hide', async () => {
+    const git = (...args: string[]): Promise<unknown> => run('git', args, { cwd: testHome.project, env: testHome.env })
+    await git('init', '-q', '.')
+    const settings = { 'color.diff.new': 'black black', 'diff.context': '0', 'diff.orderFile': '/dev/stdin' }
+    for (const [key, value] of Object.entries(settings)) await git('config', key, value)
+    const file = testHome.path('install.sh')
+    fs.writeFileSync(file, 'one\ntwo\n')
+    await testHome.run(
+      '--name',
+      'hide',
+      '--headless',
+      '--',
+      'sh',
+      '-c',
+      String.raw`printf 'one\n\033[8mevil\033[0m\ntwo\n' >install.sh`,
+    )
+    await testHome.ended('command-hide')
+    const command = [process.execPath, MAIN, 'diff', 'hide'].map(quoteShellWord).join(' ')
+    const env = { ...testHome.env, NO_COLOR: '' }
+    const { stdout } = await run('script', ['-qec', command, '/dev/null'], { cwd: testHome.project, env })
+    const lines = stdout.replaceAll('\r', '').split('\n')
+    expect(lines).toContain('\u001b[32m+^[[8mevil^[[0m\u001b[0m')
+    expect(lines).toContain(' one')
   })
 })

@@ -92,7 +92,7 @@ test('a checkpoint, a diff, a comparison and a restore run no program that the r
   put(repo, '.gitattributes', '* filter=third diff=third merge=third\n')
   put(repo, 'd.txt', 'd\n')
   const third = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest({ isVisible: true }), NEVER))
-  expect(await checkpoints.diff(target, first.commit, third.commit, { stat: false, colour: false })).toContain('+d')
+  expect(await checkpoints.diff(target, first.commit, third.commit, { stat: false })).toContain('+d')
   await checkpoints.compareWorktree(target, null)
   await checkpoints.restoreInPlace(target, second, third)
   await checkpoints.restoreToBranch(target, second, { branch: 'beside', worktree: path.join(bench.root, 'beside') })
@@ -172,9 +172,7 @@ test('oneshot runs no program that the configuration of a submodule names', asyn
     bench.git(repo, 'config', key, value)
   put(repo, 'sub/s.txt', 'changed again\n')
   const second = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
-  expect(await checkpoints.diff(target, first.commit, second.commit, { stat: false, colour: false })).toContain(
-    'changed again',
-  )
+  expect(await checkpoints.diff(target, first.commit, second.commit, { stat: false })).toContain('changed again')
   await workWithin(repo, { since: begun, until: null })
   await checkpoints.compareWorktree(target, null)
   await checkpoints.restoreInPlace(target, first, second)
@@ -338,7 +336,7 @@ test('oneshot saves, compares and restores a partial clone', async () => {
   const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   put(repo, 'a.txt', 'changed\n')
   const second = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
-  expect(await checkpoints.diff(target, first.commit, second.commit, { stat: false, colour: false })).toContain('-aa')
+  expect(await checkpoints.diff(target, first.commit, second.commit, { stat: false })).toContain('-aa')
   bench.git(repo, 'checkout', '--quiet', '--force', 'HEAD')
   await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   await checkpoints.restoreToBranch(target, second, { branch: 'beside', worktree: path.join(bench.root, 'beside') })

@@ -162,7 +162,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'failures of opencode': nasty => opencodeFailure({ data: { message: nasty } }, NOW),
   'failures of pi': nasty => piFailure(nasty, NOW),
   'a line of ours': nasty => stripControls(nasty, { colour: true }),
-  'a file on a terminal': nasty => escapeControls(nasty, { colour: true }),
+  'a file on a terminal': nasty => escapeControls(nasty),
   'JSON on a terminal': nasty => toJson({ nasty }),
   'the width of a text': nasty => [displayWidth(nasty), truncateToWidth(nasty, 80)],
   'a name': nasty => slugify(nasty, 'x'),

@@ -52,7 +52,7 @@ test('checkpoints, diffs, restores and removals never run git in a nested reposi
   const third = await savedCheckpoint(checkpoints.save(keeping, makeCheckpointRequest(), NEVER))
   const sentence = 'inner is another repository, and oneshot records only its HEAD (nested = true saves it)'
   for (const { leftOut } of [second, third]) expect(leftOut).toEqual([sentence])
-  expect(await checkpoints.diff(keeping, first.commit, third.commit, { stat: false, colour: false })).toContain('again')
+  expect(await checkpoints.diff(keeping, first.commit, third.commit, { stat: false })).toContain('again')
   expect(await checkpoints.restoreInPlace(keeping, first, third)).toEqual([
     'the repository inner is not restored',
     `${sentence}, and stays as it is`,

@@ -7,6 +7,12 @@ import { checkpointTargetOf } from '../../src/ports/checkpoints.ts'
 import { NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } from '../contracts/git-fixture.ts'
 
 const TOKEN = 'correct-horse-battery-7731'
+const PRIVATE_KEY = [
+  '-----BEGIN PRIVATE KEY-----',
+  'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj',
+  'MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu',
+  '-----END PRIVATE KEY-----',
+]
 
 test('a pushed checkpoint leaves out untracked files that look like secrets, and names them', async () => {
   const fixture = openGitFixture()
@@ -21,13 +27,28 @@ test('a pushed checkpoint leaves out untracked files that look like secrets, and
     'deploy.key': 'key\n',
     'notes.txt': `the token is ${TOKEN}\n`,
     'src/client.ts': `const key = 'ghp_${'a1B2'.repeat(9)}'\n`,
-    'backup.txt': '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\n',
+    'backup.txt': `${PRIVATE_KEY.join('\n')}\n`,
+    'gcp.json': `{"type": "service_account", "private_key": "${PRIVATE_KEY.join('\\n')}\\n"}\n`,
+    'exported.txt': Buffer.from(`\ufeff${PRIVATE_KEY.join('\r\n')}\r\n`, 'utf16le'),
+    'dump.sql': `${'INSERT INTO t VALUES (1);\n'.repeat(80_000)}-- ${PRIVATE_KEY.join('\n-- ')}\n`,
+    'config/prod.env': 'A=b\n',
+    '.pypirc': 'a\n',
+    '.my.cnf': 'a\n',
+    '.vault-token': 'a\n',
+    '.kube/config': 'a\n',
+    '.docker/config.json': '{}\n',
+    'infra/terraform.tfstate': '{}\n',
+    'wg0.conf': '[Interface]\nPrivateKey = yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=\n',
+    'app.properties': 'db.password=S3cr3t-Hunter2\n',
     'with space\n.env': '', // A name that is no .env.
   }
   const harmless = {
     '.env.example': 'PASSWORD=\n',
     'src/password.ts': "const password = 'in a test'\n",
     'id_x.pub': 'p\n',
+    'sample.env': 'A=\n',
+    'nginx.conf': 'server { listen 80; }\n',
+    'image.bin': Buffer.alloc(4_096),
   }
   for (const [name, text] of Object.entries({ ...secrets, ...harmless })) put(repo, name, text)
   put(repo, 'tracked.pem', 'changed\n')

@@ -72,7 +72,7 @@ test.each(Object.entries(NESTED))(
     put(nested, 'more/stray.txt', 'stray')
     const second = await savedCheckpoint(checkpoints.save(keeping, makeCheckpointRequest(), NEVER))
     expect(second.change, 'what was done inside counts').toEqual({ files: 3, added: 2, removed: 2 })
-    const text = await checkpoints.diff(keeping, first.commit, second.commit, { stat: false, colour: false })
+    const text = await checkpoints.diff(keeping, first.commit, second.commit, { stat: false })
     expect(text).toContain(`+++ b/${path.relative(repo, nested)}/work.txt`)
 
     const beside = path.join(fixture.root, 'beside')

@@ -123,7 +123,7 @@ test('oneshot runs no hook of the repository', async () => {
   put(repo, 'a.txt', 'd\n')
   const third = await savedCheckpoint(checkpoints.save(keeping, makeCheckpointRequest({ isVisible: true }), NEVER))
   await checkpoints.list(keeping)
-  await checkpoints.diff(keeping, first.commit, over.commit, { stat: false, colour: true })
+  await checkpoints.diff(keeping, first.commit, over.commit, { stat: false })
   await checkpoints.push(keeping, remote, env, NEVER)
   await checkpoints.fetch(repo, { remote, env }, all => all, NEVER)
   await checkpoints.restoreToBranch(keeping, first, { branch: 'b', worktree: path.join(fixture.root, 'beside') })

@@ -45,7 +45,7 @@ test('a checkpoint contains new files and no ignored ones, and the user notices 
   expect(await checkpoints.list(target)).toEqual([first, second])
   expect(await fixture.checkpoints().list(target)).toEqual([first, second])
   expect(await checkpoints.diffStat(target, first.commit, second.commit)).toEqual(second.change)
-  expect(await checkpoints.diff(target, first.commit, second.commit, { stat: true, colour: false })).toContain('a.txt')
+  expect(await checkpoints.diff(target, first.commit, second.commit, { stat: true })).toContain('a.txt')
   expect(await checkpoints.findSessions(repo)).toEqual([
     { name: 'demo-work', sessionId: target.sessionId, last: second, record: '{"goal":"x"}' },
   ])

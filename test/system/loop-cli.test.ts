@@ -212,16 +212,21 @@ it('ralph status works at once, and a loop reports a damaged record and keeps th
   const file = path.join(testHome.home.sessions, loop.id, 'loop', 'loop.json')
   const record = fs.readFileSync(file, 'utf8')
   const newer = JSON.stringify({ ...(JSON.parse(record) as object), version: 999 })
-  const { loop: whole } = JSON.parse(record) as { loop: object }
+  const { loop: whole } = JSON.parse(record) as { loop: { tasks: object[] } }
+  const [task] = whole.tasks
   const without = (fields: object): string => JSON.stringify({ version: 1, loop: { ...whole, ...fields } })
   for (const [text, reason] of [
     ['{"version":1,"loop":', 'it is damaged'],
     [without({ tasks: [null] }), 'it is damaged'],
     [without({ tasks: [{}], spec: 1 }), 'it is damaged'],
+    [without({ tasks: [{ ...task, state: { name: 'zzz' } }] }), 'it is damaged'],
+    [without({ tasks: [{ ...task, tries: [1] }] }), 'it is damaged'],
+    [without({ tasks: [task, task] }), 'it has a task twice'],
     [newer, 'a newer oneshot wrote it'],
   ] as const) {
     fs.writeFileSync(file, text)
-    expect((await testHome.oneshot('ralph', 'status', 'prd')).stderr).not.toContain('ONESHOT_DEBUG')
+    expect((await testHome.oneshot('ralph', 'status', 'prd')).stderr).toContain(`reading ${file}: `)
+    expect(await testHome.ok('status', 'prd')).toContain(reason)
     await testHome.ok('resume', 'prd')
     expect((await testHome.ended('ralph-prd')).reason).toContain(reason)
     expect(fs.readFileSync(file, 'utf8')).toBe(text)

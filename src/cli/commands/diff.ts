@@ -6,6 +6,8 @@ import { ensureDaemon } from '../daemon/ensure-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { type CheckpointOwner, findOwner } from '../checkpoints/select-checkpoint.ts'
 import { toJson } from '../terminal/format.ts'
+import type { Output } from '../terminal/output.ts'
+import { paintDiff, paintDiffStat } from '../terminal/paint-diff.ts'
 import { isCheckpointReference, selectCheckpoint } from '../checkpoints/select-checkpoint.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
@@ -53,10 +55,18 @@ async function diff(args: ParsedArgs, context: CommandContext): Promise<number> 
     out.printLine(toJson({ from: first, to: last, ...change }))
     return 0
   }
-  const text = await readDiff(home, session, between, { stat: args.has(OPTIONS.stat), colour: out.isColoured })
+  const isStat = args.has(OPTIONS.stat)
+  const text = await readDiff(home, session, between, { stat: isStat })
   if (text === '') err.printLine(noDifferenceMessage(session, first as CheckpointView, last as CheckpointView))
-  else await out.write(Buffer.from(out.isTerminal ? escapeControls(text, { colour: out.isColoured }) : text))
+  else await out.write(Buffer.from(formatDiff(text, isStat, out)))
   return 0
+}
+
+/** Colours the text itself: git would pass the colours of a file, and of the repository's configuration, on. */
+function formatDiff(text: string, isStat: boolean, { isTerminal, isColoured, paint }: Output): string {
+  const safe = isTerminal ? escapeControls(text) : text
+  if (!isColoured) return safe
+  return isStat ? paintDiffStat(safe, paint) : paintDiff(safe, paint)
 }
 
 /**

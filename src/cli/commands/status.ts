@@ -17,6 +17,7 @@ import { exitStatusFor } from '../session/format-session.ts'
 import { pickSession } from '../session/find-session.ts'
 import { stateLine } from '../session/format-session.ts'
 import type { Command, CommandContext } from '../context.ts'
+import { Trouble } from '../../lib/errors.ts'
 import { OPTIONS } from '../args/options.ts'
 import { sessionArgument } from '../args/command.ts'
 
@@ -39,14 +40,15 @@ async function status(args: ParsedArgs, context: CommandContext): Promise<number
   const session = pickSession(context, args.positionals[0])
   const { home, screen } = context
   const { out, err } = screen
-  const boardLines = isLoop(session) ? await describeLoop(home, session, out) : undefined
+  const board = isLoop(session) ? await describeLoop(home, session, out) : undefined
   const field = args.value(OPTIONS.field)
   const usage = args.has(OPTIONS.json) ? null : await readUsage(session)
   const fields = { ...session, repeatedTrouble: session.repeatedTrouble ?? null, usage }
   if (field !== undefined) out.printLine(fieldValue(fields, field))
   else if (args.has(OPTIONS.json)) out.printLine(toJson(session))
   else {
-    for (const text of boardLines ?? (await describe(home, { ...session, usage }, out))) out.printLine(text)
+    for (const text of board?.lines ?? (await describe(home, { ...session, usage }, out))) out.printLine(text)
+    if (board?.damage !== undefined) out.printLine(`  ${out.paint.dim('board'.padEnd(12))} ${toOneLine(board.damage)}`)
     if (out.isTerminal) err.printLine(err.paint.dim(nextSteps(session)))
   }
   return args.has(OPTIONS.exitStatus) ? exitStatusFor(session) : 0
@@ -63,13 +65,22 @@ function fieldValue(fields: Readonly<Record<string, unknown>>, field: string): s
   return typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
 }
 
-/** Returns the board of a loop; undefined until the loop has read its list. */
-async function describeLoop(home: Home, session: SessionView, out: Output): Promise<string[] | undefined> {
+/** Returns the board of a loop, or the reason why it is unreadable; undefined until the loop has read its list. */
+async function describeLoop(
+  home: Home,
+  session: SessionView,
+  out: Output,
+): Promise<{ lines?: string[]; damage?: string } | undefined> {
   // Imported here, because most sessions are no loops.
   const { readBoard } = await import('../../views/loop/read-board.ts')
   const { sessionBoardLines } = await import('../loop/board.ts')
-  const board = readBoard(home, session, Date.now())
-  return board === undefined ? undefined : [...sessionBoardLines(session, board, out), ...loopTroubleLines(session)]
+  try {
+    const board = readBoard(home, session, Date.now())
+    return board && { lines: [...sessionBoardLines(session, board, out), ...loopTroubleLines(session)] }
+  } catch (cause) {
+    if (!(cause instanceof Trouble)) throw cause
+    return { damage: cause.message }
+  }
 }
 
 async function describe(

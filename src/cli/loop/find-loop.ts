@@ -1,5 +1,5 @@
 import type { SessionView } from '../../api/contract/responses.ts'
-import { readBoard } from '../../views/loop/read-board.ts'
+import { readLoop } from '../../state/loop-file.ts'
 import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
 import { findEnded, findEndedNames, findLive, hasSession } from '../../views/session-search.ts'
 import { readSession } from '../../views/sessions.ts'
@@ -17,7 +17,7 @@ const RECENT = 50
 export function findUnfinishedLoop(home: Home, cwd: string, list: string | null): SessionView | undefined {
   const filter = { agents: LOOP_KINDS, cwds: [cwd] }
   const loops = [...findLive(home, filter), ...findEnded(home, filter, { limit: RECENT })]
-  const last = loops.find(session => readBoard(home, session, Date.now())?.list === list)
+  const last = loops.find(session => readLoop(home, session.id)?.spec.list === list)
   return last !== undefined && isResumable(last) ? last : undefined
 }
 

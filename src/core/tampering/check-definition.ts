@@ -197,9 +197,12 @@ function describeChange(change: EditedFile, definition: CheckDefinition, { folde
     return before.includes(firstLine(definition.text)) ? 'was changed, and runs the check elsewhere' : null
   const config = RUNNER_CONFIGS.find(one => one.name.test(one.isPath ? path : name) && one.tool.test(definition.text))
   if (config === undefined || (before === null && config.isOftenNew === true)) return null
-  const { part } = config
+  const { part, members } = config
   const isSame = part === undefined ? before === after : part(before ?? '') === part(after ?? '')
-  return isSame ? null : 'was changed, and is a setting of the check'
+  if (!isSame) return 'was changed, and is a setting of the check'
+  const left = new Set(members?.(after ?? ''))
+  const removed = members?.(before ?? '').find(member => !left.has(member))
+  return removed === undefined ? null : `lost ${removed}, whose tests the check runs`
 }
 
 function describeMakeChange(

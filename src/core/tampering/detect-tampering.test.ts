@@ -166,6 +166,8 @@ const MANIFEST = JSON.stringify({
   name: 'a',
   scripts: { test: 'npm run unit && vitest run', unit: 'node scripts/unit.mjs', dev: 'vite' },
 })
+const WORKSPACE = '[workspace]\nmembers = [\n  "crates/a", "crates/b", "crates/c"\n]\n'
+const POM = '<project>\n<modules>\n<module>a</module>\n<module>b</module>\n</modules>\n</project>\n'
 const MAKE =
   'FLAGS = -q\n\nall: build\n\nbuild:\n\tcc a.c\n\ntest: build lint\n\t./check.sh $(FLAGS)\n\nlint:\n\teslint .\n'
 const FILES: Readonly<Record<string, string>> = {
@@ -286,6 +288,33 @@ describe('detectTampering finds a changed check', () => {
     ['pytest with blanks', 'pytest', change('pyproject.toml', '', '  [tool.pytest.ini_options]\n  addopts = "--co"\n')],
     ['a package of the same name', 'pytest', change('pytest/__init__.py', null, '')],
     ['an alias of cargo', 'cargo test', change('.cargo/config.toml', null, '[alias]\ntest = "version"\n')],
+    ['a removed crate', 'cargo test', change('Cargo.toml', WORKSPACE, WORKSPACE.replace('"crates/b", ', ''))],
+    ['a toolchain of its own', 'cargo test', change('rust-toolchain.toml', null, '[toolchain]\npath = "./tc"\n')],
+    ['options of maven', 'mvn -q test', change('.mvn/maven.config', null, '-DskipTests\n')],
+    [
+      'the folder of tests of maven',
+      'mvn test',
+      change('pom.xml', POM, `${POM}<testSourceDirectory>x</testSourceDirectory>`),
+    ],
+    ['a removed module of maven', 'mvn test', change('pom.xml', POM, POM.replace('<module>b</module>', ''))],
+    ['a removed project of gradle', './gradlew test', change('settings.gradle', "include 'a', 'b'\n", "include 'a'\n")],
+    ['another gradle', './gradlew test', change('gradle/wrapper/gradle-wrapper.properties', 'a', 'b')],
+    [
+      'tasks of gradle without actions',
+      './gradlew test',
+      change('build.gradle', '', 'allTasks.each { it.actions.clear() }'),
+    ],
+    ['an alias of mix', 'mix test', change('mix.exs', 'aliases: []', 'aliases: [test: fn _ -> :ok end]')],
+    ['presets of cmake', 'cmake --build b && ctest', change('CMakePresets.json', null, '{}')],
+    ['options of bazel', 'bazel test //...', change('.bazelrc', null, 'test --test_tag_filters=none\n')],
+    ['properties of dotnet', 'dotnet test', change('Directory.Build.props', null, '<Project/>')],
+    ['a task of rake', 'bundle exec rake test', change('lib/tasks/a.rake', null, 'Rake::Task["test"].clear')],
+    ['the path of bundler', 'bundle exec rspec', change('.bundle/config', null, 'BUNDLE_PATH: ./evil\n')],
+    ['a transform of jest', 'npx jest', change('babel.config.js', null, 'process.exit(0)')],
+    ['options of node', 'node --test', change('node.config.json', null, '{}')],
+    ['tox', 'tox', change('tox.toml', null, 'x')],
+    ['sbt', 'sbt test', change('build.sbt', '', 'test := {}')],
+    ['swift', 'swift test', change('Package.swift', '.testTarget(name: "A")', '')],
     ['a replaced module', 'go test ./...', change('go.mod', 'module a\n', 'module a\nreplace testing => ./fake\n')],
     ['a vendored module', 'go test ./...', change('vendor/x/assert.go', 'x', 'y')],
     ['variables for node', 'node --env-file=.env check.mjs', change('.env', 'A=1', 'NODE_OPTIONS=--import=./x.mjs')],
@@ -318,6 +347,13 @@ describe('detectTampering accepts an unchanged check', () => {
       ),
     ],
     ['an included makefile for another target', 'make -C deep test', change('deep/rules.mk', '', 'docs:\n\ttrue\n')],
+    ['a new crate', 'cargo test', change('Cargo.toml', WORKSPACE, WORKSPACE.replace(']', ', "crates/d"]'))],
+    [
+      'a new module of maven',
+      'mvn test',
+      change('pom.xml', POM, POM.replace('</modules>', '<module>c</module></modules>')),
+    ],
+    ['a new project of gradle', './gradlew test', change('settings.gradle', "include 'a'\n", "include 'a', 'b'\n")],
     ['a variable that the check does not use', 'make test', change('Makefile', MAKE, `DOCS = a b\n${MAKE}`)],
     ['a source in settings', 'npx vitest run', change('src/b.ts', 'x', 'y')],
     ['an argument of a program', 'ci/run.sh', change('src/a.c', 'x', 'y')],

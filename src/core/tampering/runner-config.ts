@@ -6,6 +6,8 @@ export interface RunnerConfig {
   readonly tool: RegExp
   /** Returns the part of the file that matters; absent: the whole file. */
   readonly part?: (text: string) => string
+  /** Returns the members of the project whose tests the check runs. A change may add members, and remove none. */
+  readonly members?: (text: string) => string[]
   readonly isOftenNew?: true
   /** The usual file names, which oneshot reads to find the files that the settings name in turn. */
   readonly usual?: readonly string[]
@@ -30,6 +32,20 @@ const lines =
       .filter(line => pattern.test(line))
       .join('\n')
 
+const matches =
+  (pattern: RegExp) =>
+  (text: string): string[] =>
+    [...text.matchAll(pattern)].map(([, member = '']) => member)
+
+/** Returns the strings of the list `members` of a Cargo workspace. */
+function workspaceMembers(text: string): string[] {
+  const begin = /^\s{0,20}members\s{0,20}=\s{0,20}\[/m.exec(text)
+  if (begin === null) return []
+  const from = begin.index + begin[0].length
+  const end = text.indexOf(']', from)
+  return matches(/["']([^"'\n]{1,200})["']/g)(text.slice(from, end < 0 ? from : end))
+}
+
 const SCRIPT_EXTENSIONS = ['js', 'mjs', 'cjs', 'ts', 'mts', 'cts', 'json']
 const withScriptExtensions = (...names: string[]): string[] =>
   names.flatMap(name => SCRIPT_EXTENSIONS.map(ending => `${name}.${ending}`))
@@ -51,6 +67,8 @@ export const RUNNER_CONFIGS: readonly RunnerConfig[] = [
     tool: /\bmocha\b/,
     usual: ['.mocharc.js', '.mocharc.cjs', '.mocharc.json', '.mocharc.yml', '.mocharc.yaml'],
   },
+  { name: /^(?:babel\.config\.\w+|\.babelrc(?:\.\w+)?)$/, tool: /\bjest\b|\breact-scripts\b/ },
+  { name: /^node\.config\.json$/, tool: /\bnode\b/ },
   { name: /^ava\.config\.\w+$/, tool: /\bava\b/, usual: withScriptExtensions('ava.config') },
   {
     name: /^(?:karma\.conf|playwright\.config|cypress\.config|web-test-runner\.config)\.\w+$/,
@@ -62,7 +80,7 @@ export const RUNNER_CONFIGS: readonly RunnerConfig[] = [
     name: /^(?:eslint\.config\.\w+|\.eslintrc.*|\.oxlintrc\.json|biome\.jsonc?|\.prettierrc.*|\.(?:eslint|prettier|biome)ignore)$/,
     tool: /\b(?:eslint|oxlint|biome|prettier)\b/,
   },
-  { name: /^(?:\.?pytest\.(?:ini|toml)|tox\.ini|noxfile\.py)$/, tool: /\b(?:pytest|tox|nox)\b/ },
+  { name: /^(?:\.?pytest\.(?:ini|toml)|tox\.(?:ini|toml)|noxfile\.py)$/, tool: /\b(?:pytest|tox|nox)\b/ },
   {
     name: /^(?:\.?ruff\.toml|\.?mypy\.ini|\.flake8|\.?pylintrc|\.coveragerc)$/,
     tool: /\b(?:ruff|mypy|flake8|pylint|coverage|pytest)\b/,
@@ -95,27 +113,44 @@ export const RUNNER_CONFIGS: readonly RunnerConfig[] = [
         lines(/^(?:test|harness|autotests|doctest|exclude|default-members|runner)\s*=/)(text),
         section(/^\[\[?(?:test|bench|alias)\]/)(text),
       ].join('\n'),
+    members: workspaceMembers,
   },
   { name: /(?:^|\/)\.cargo\/config(?:\.toml)?$/, isPath: true, tool: /\bcargo\b/ },
-  { name: /^(?:clippy|rustfmt|nextest)\.toml$/, tool: /\bcargo\b/ },
+  { name: /^(?:clippy|rustfmt|nextest|rust-toolchain)\.toml$|^rust-toolchain$/, tool: /\bcargo\b/ },
   { name: /^go\.mod$/, tool: /\bgo\b/, part: lines(/=>|^replace\b|^exclude\b/) },
   { name: /^(?:go\.work|\.golangci\.ya?ml)$/, tool: /\b(?:go|golangci-lint)\b/ },
   { name: /^(?:phpunit\.xml.*|\.rspec|Rakefile|test_helper\.exs)$/, tool: /\b(?:phpunit|rspec|rake|mix)\b/ },
   {
     name: /^pom\.xml$/,
     tool: /\bmvnw?\b/,
-    part: lines(/skip|surefire|failsafe|testFailureIgnore|<(?:exclude|include)s?>/i),
+    part: lines(/skip|surefire|failsafe|testFailureIgnore|testSourceDirectory|<(?:exclude|include)s?>/i),
+    members: matches(/<module>([^<\n]{1,200})<\/module>/g),
   },
+  { name: /(?:^|\/)\.mvn\/.+$/, isPath: true, tool: /\bmvnw?\b/ },
   {
     name: /^(?:build\.gradle(?:\.kts)?|gradle\.properties)$/,
     tool: /\bgradlew?\b/,
-    part: lines(/\btest|exclude|ignoreFailures|enabled\s*=|onlyIf/i),
+    part: lines(/\btest|exclude|ignoreFailures|enabled\s*=|onlyIf|\bactions\b/i),
   },
+  {
+    name: /^settings\.gradle(?:\.kts)?$/,
+    tool: /\bgradlew?\b/,
+    part: lines(/test|exclude/i),
+    members: matches(/["'](:?[\w:.-]{1,200})["']/g),
+  },
+  { name: /^gradle-wrapper\.properties$/, tool: /\bgradlew?\b/ },
   {
     name: /^(?:CMakeLists\.txt|CTestTestfile\.cmake|CTestCustom\.cmake)$/,
     tool: /\b(?:ctest|cmake)\b/,
     part: lines(/test/i),
   },
+  { name: /^CMake(?:User)?Presets\.json$/, tool: /\b(?:ctest|cmake)\b/ },
+  { name: /^mix\.exs$/, tool: /\bmix\b/, part: lines(/test|alias/i) },
+  { name: /(?:^|\/)(?:lib\/tasks\/.+\.rake|\.bundle\/config)$/, isPath: true, tool: /\b(?:rake|rspec|bundle|rails)\b/ },
+  { name: /^(?:\.bazelrc|\.bazelversion)$/, tool: /\bbazel(?:isk)?\b/ },
+  { name: /^Directory\.Build\.(?:props|targets)$|\.runsettings$/, tool: /\bdotnet\b/ },
+  { name: /^build\.sbt$/, tool: /\bsbt\b/, part: lines(/test/i) },
+  { name: /^Package\.swift$/, tool: /\bswift\b/, part: lines(/test/i) },
   { name: /^(?:composer\.json)$/, tool: /\bcomposer\b/ },
   { name: /^(?:deno\.jsonc?)$/, tool: /\bdeno\b/ },
   { name: /^\.?justfile$/i, tool: /\bjust\b/ },

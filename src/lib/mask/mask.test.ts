@@ -21,6 +21,8 @@ const random = (length: number, letters = LETTERS + DIGITS): fc.Arbitrary<string
     )
     .map(([text, digit]) => `${text.slice(0, 3)}${digit}${text.slice(3, -1)}7`)
 const URL_SAFE = `${LETTERS}${DIGITS}_-`
+const letters = (length: number): fc.Arbitrary<string> =>
+  fc.string({ unit: alphabet(LETTERS), minLength: length, maxLength: length })
 
 /** The notation of each kind of secret; `%` marks the secret itself. */
 const FORMS: Readonly<Record<string, readonly [form: string, secret: fc.Arbitrary<string>]>> = {
@@ -50,6 +52,10 @@ const FORMS: Readonly<Record<string, readonly [form: string, secret: fc.Arbitrar
   npm: ['npm_%', random(36)],
   pypi: ['pypi-%', random(150, URL_SAFE)],
   stripe: ['sk_live_%', random(24)],
+  'stripe, without a digit': ['sk_live_%', letters(24)],
+  'gitlab, without a digit': ['glpat-%', letters(20)],
+  'openai, of a project, without a digit': ['sk-proj-%', letters(40)],
+  vault: ['hvs.%', random(90, URL_SAFE)],
   'a JSON web token': ['eyJ%', fc.tuple(random(33), random(80), random(43)).map(parts => parts.join('.'))],
   'a bearer': ['Authorization: Bearer %', random(40)],
   'basic authorization': ['Authorization: Basic %', random(24)],

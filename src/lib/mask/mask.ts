@@ -6,7 +6,7 @@ import { KEY_ANCHOR, type KeyState, readKeyLine } from './private-key.ts'
 const LINE_END = 0x0a
 const STAR = 0x2a
 /** Packed code has longer lines; a token that somebody wrote down does not stand behind that many characters. */
-const MAX_LINE_LENGTH = 16_384
+export const MAX_LINE_LENGTH = 16_384
 
 interface AnchorIndex {
   readonly search: MultiStringSearch
@@ -69,9 +69,21 @@ export function containsToken(bytes: Buffer): boolean {
   const text = bytes.toString('latin1')
   return text.split('\n').some(line => {
     const cut = line.slice(0, MAX_LINE_LENGTH)
-    if (cut.includes(KEY_ANCHOR) && readKeyLine(cut, 'outside').state !== 'outside') return true
+    if (cut.includes(KEY_ANCHOR) && containsKey(cut)) return true
     return TOKEN_PATTERNS.some(({ anchors, find }) => anchors.some(word => cut.includes(word)) && find(cut).length > 0)
   })
+}
+
+/** A key begins on this line, or a string on this line holds a whole one. */
+function containsKey(line: string): boolean {
+  const { state, hidden } = readKeyLine(line, 'outside')
+  return state !== 'outside' || hidden.length > 0
+}
+
+/** Returns true if the mask would hide a part of the bytes. */
+export function containsSecret(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1')
+  return containsToken(bytes) || new Mask().maskText(text) !== text
 }
 
 function maskAll(secret: Buffer, bytes: Buffer): void {

@@ -45,7 +45,8 @@ const RANDOM = String.raw`(?=[\w-]{0,200}\d)[\w-]`
 /** Keys and tokens that identify their issuer; the identifying part, the first group, stays visible. */
 export const TOKEN_PATTERNS: readonly SecretPattern[] = [
   // Anthropic, OpenAI, OpenRouter, and services that copied their form.
-  secretPattern(['sk-'], `${WORD_START}(sk-(?:ant-|or-|proj-|svcacct-|admin-)?)${RANDOM}{20,}`),
+  secretPattern(['sk-'], `${WORD_START}(sk-)(?!(?:ant|or|proj|svcacct|admin)-)${RANDOM}{20,}`),
+  secretPattern(['sk-'], `${WORD_START}(sk-(?:ant|or|proj|svcacct|admin)-)[\\w-]{20,}`),
   secretPattern(['gsk_', 'xai-', 'pplx-'], `${WORD_START}(gsk_|xai-|pplx-)${RANDOM}{30,}`),
   secretPattern(['AIza'], `${WORD_START}(AIza)[\\w-]{35}(?![\\w-])`),
   secretPattern(['ya29.', 'GOCSPX-'], `${WORD_START}(ya29\\.|GOCSPX-)[\\w.-]{20,}`),
@@ -57,7 +58,10 @@ export const TOKEN_PATTERNS: readonly SecretPattern[] = [
   secretPattern(['AKIA', 'ASIA', 'ABIA', 'ACCA'], `${WORD_START}(A[KSBC][IC]A)[A-Z0-9]{16}(?![A-Za-z0-9])`),
   secretPattern(['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], '(gh[pousr]_)\\w{36,}'),
   secretPattern(['github_pat_'], '(github_pat_)\\w{22,}'),
-  secretPattern(['glpat-', 'glptt-', 'gldt-', 'glrt-', 'glcbt-', 'glft-', 'gloas-'], `(gl[a-z]{2,4}-)${RANDOM}{20,}`),
+  secretPattern(
+    ['glpat-', 'glptt-', 'gldt-', 'glrt-', 'glcbt-', 'glft-', 'gloas-'],
+    '(gl(?:pat|ptt|dt|rt|cbt|ft|oas)-)[\\w-]{20,}',
+  ),
   secretPattern(['xox', 'xapp-'], `(xox[a-z][-.]|xapp-)(?=[\\w.-]{0,200}\\d)[\\w.-]{10,}`),
   secretPattern(['hooks.slack.com/'], '(hooks\\.slack\\.com/[a-z]+/)[\\w/-]{20,}'),
   secretPattern(['/api/webhooks/'], '(/api/webhooks/\\d+/)[\\w-]{20,}'),
@@ -65,11 +69,12 @@ export const TOKEN_PATTERNS: readonly SecretPattern[] = [
   secretPattern([':AA'], '(\\d{8,10}:)AA[\\w-]{33}(?![\\w-])'), // Telegram.
   secretPattern(['npm_'], `${WORD_START}(npm_)[A-Za-z0-9]{36}(?![A-Za-z0-9])`),
   secretPattern(['pypi-'], '(pypi-)[\\w-]{50,}'),
-  secretPattern(['_live_', '_test_'], `${WORD_START}([srp]k_(?:live|test)_)(?=\\w{0,200}\\d)\\w{16,}`), // Stripe.
+  secretPattern(['_live_', '_test_'], `${WORD_START}([srp]k_(?:live|test)_)\\w{16,}`), // Stripe.
   secretPattern(['whsec_'], '(whsec_)[\\w+/=]{24,}'),
   secretPattern(['hf_'], `${WORD_START}(hf_)[A-Za-z0-9]{30,}`),
   secretPattern(['SG.'], `${WORD_START}(SG\\.)[\\w-]{16,}\\.[\\w-]{16,}`), // SendGrid.
-  secretPattern(['dop_v1_', 'shpat_', 'shpss_', 'lin_api_', 'hvs.'], '(dop_v1_|shp[a-z]+_|lin_api_|hvs\\.)\\w{24,}'),
+  secretPattern(['dop_v1_', 'shpat_', 'shpss_', 'lin_api_'], '(dop_v1_|shp[a-z]+_|lin_api_)\\w{24,}'),
+  secretPattern(['hvs.', 'hvb.', 'hvr.'], `${WORD_START}(hv[sbr]\\.)[\\w-]{24,}`), // Vault.
   secretPattern(['AGE-SECRET-KEY-'], '(AGE-SECRET-KEY-)[A-Z0-9]{20,}'),
   secretPattern(['eyJ'], '(?<![\\w-])([\\w-]{0,40}?eyJ)[\\w-]{10,}(?:\\.[\\w-]+){2,4}'), // A JSON web token.
 ]

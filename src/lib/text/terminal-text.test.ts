@@ -48,6 +48,29 @@ const shown = fc.string({
   maxLength: 40,
 })
 
+test.each([
+  ['concealed text', '\u001b[8mx', 'x'],
+  ['a background', '\u001b[41mx', 'x'],
+  ['inverse text', '\u001b[7mx', 'x'],
+  ['black letters', '\u001b[30mx', 'x'],
+  ['black letters on black, with a reset', '\u001b[0;30;40mx', '\u001b[0mx'],
+  ['a dark colour of 256', '\u001b[38;5;16mx', 'x'],
+  ['a dark colour by its parts', '\u001b[38;2;10;10;10mx', 'x'],
+  ['a background of 256 before a colour', '\u001b[48;5;0;31mx', '\u001b[31mx'],
+  ['a cut colour', '\u001b[38;5mx', 'x'],
+])('renderTerminalText with colours does not let a program hide text: %s', (_, text, shown) => {
+  expect(renderTerminalText(text, { colour: true })).toBe(shown)
+})
+
+test.each([
+  '\u001b[1;31mx\u001b[0m',
+  '\u001b[38;5;208mx\u001b[39m',
+  '\u001b[38;2;255;0;0mx\u001b[m',
+  '\u001b[4;97mx\u001b[24m',
+])('renderTerminalText keeps readable colours: %j', text => {
+  expect(renderTerminalText(text, { colour: true })).toBe(text)
+})
+
 test('no rendered text can move the cursor', () => {
   fc.assert(
     fc.property(shown, text => {

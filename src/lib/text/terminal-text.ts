@@ -1,7 +1,7 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of control characters
 const SEQUENCES =
   /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[P^_X][^\u001b]*\u001b\\|\u001b[ -/]*[0-~]/g
-const COLOUR = /^\u001b\[[0-9;:]*m$/
+const COLOUR = /^\u001b\[([0-9;:]{0,40})m$/
 /** Matches the characters that stay in a line. An escape that begins no known sequence does not. */
 const CHARACTERS = /[^\u001b]/gu
 const CHARACTERS_AND_COLOURS = /[^\u001b]|\u001b\[[0-9;:]*m/gu
@@ -19,7 +19,7 @@ const OWN_COLOUR = /^\u001b\[(?:0|1|2|3[1-6])m$/
  * overwritten progress lines.
  */
 export function renderTerminalText(text: string, options: { colour: boolean }): string {
-  const coloured = text.replace(SEQUENCES, sequence => (options.colour && COLOUR.test(sequence) ? sequence : ''))
+  const coloured = text.replace(SEQUENCES, sequence => (options.colour ? toReadableColour(sequence) : ''))
   const tokens = options.colour ? CHARACTERS_AND_COLOURS : CHARACTERS
   return coloured
     .split('\n')
@@ -49,10 +49,40 @@ export function stripControls(text: string, options: { colour: boolean }): strin
   return parts.map(part => (isPaint(part) ? part : part.replace(CONTROL_CHARACTERS, ''))).join('')
 }
 
+/** Ends every colour. */
+export const RESET_COLOUR = '\u001b[0m'
+/** Bold, underlined, the usual foreground colours, and the ends of all these. */
+const READABLE_ATTRIBUTE = /^(?:|[0-4]|2[1-4]|3[1-7]|39|9[0-7])$/
+/** The darkest of the 256 colours. */
+const DARK_COLOUR = /^(?:0|16|17|23[2-9])$/
+/** The part of red, green or blue that makes a colour visible on a dark screen. */
+const MIN_BRIGHTNESS = 80
+
+/** Removes the attributes that could hide text: concealed text, backgrounds and dark letters. */
+function toReadableColour(sequence: string): string {
+  const [, attributes] = COLOUR.exec(sequence) ?? []
+  if (attributes === undefined) return ''
+  const words = attributes.replaceAll(':', ';').split(';')
+  const kept: string[] = []
+  for (let at = 0; at < words.length; at++) {
+    const [word = '', kind, ...values] = words.slice(at, at + 5)
+    const length = word !== '38' && word !== '48' ? 1 : kind === '2' ? 5 : 3
+    if (word === '38' ? isBright(kind, values) : READABLE_ATTRIBUTE.test(word))
+      kept.push(...words.slice(at, at + length))
+    at += length - 1
+  }
+  return kept.length === 0 ? '' : `\u001b[${kept.join(';')}m`
+}
+
+function isBright(kind: string | undefined, values: readonly string[]): boolean {
+  const [first = ''] = values
+  if (kind === '5') return /^\d+$/.test(first) && !DARK_COLOUR.test(first)
+  return kind === '2' && values.length === 3 && values.some(value => Number(value) >= MIN_BRIGHTNESS)
+}
+
 /** Spells out all controls in the text of a file, so that they cannot hide anything from a reader. */
-export function escapeControls(text: string, options: { colour: boolean }): string {
-  const parts = options.colour ? text.split(/(\u001b\[[0-9;]{0,20}m)/) : [text]
-  return parts.map((part, at) => (at % 2 === 1 ? part : part.replace(CONTROL_CHARACTERS, escapeCharacter))).join('')
+export function escapeControls(text: string): string {
+  return text.replace(CONTROL_CHARACTERS, escapeCharacter)
 }
 
 /** Returns `^[` for an escape, `<9b>` for a control without such a name. */

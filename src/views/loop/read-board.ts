@@ -4,16 +4,19 @@ import { createLoop } from '../../core/loop/loop-state.ts'
 import { parseLoopSpec } from '../../core/loop/spec.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { Home } from '../../state/home.ts'
-import { loopFolder, readLoop } from '../../state/loop-file.ts'
+import { loopFolder, readLoopOrThrow } from '../../state/loop-file.ts'
 import { readLiveSessions, readStoredSession } from '../../world/store/reader.ts'
 import { createBoard } from './board.ts'
 import { FileWatcher } from '../../os/files/file-watcher.ts'
 import { toSessionView } from '../session-view.ts'
 import { readSession } from '../sessions.ts'
 
-/** Reads a loop's board from disk alone; undefined until the loop has read its list. */
+/**
+ * Reads a loop's board from disk alone; undefined until the loop has read its list. Throws `Trouble` if the loop's record
+ * is damaged.
+ */
 export function readBoard(home: Home, session: SessionView, now: Instant): LoopView | undefined {
-  const loop = readLoop(home, session.id)
+  const loop = readLoopOrThrow(home, session.id)
   if (loop === undefined) return undefined
   const workers = readLiveSessions(home).filter(({ spec }) => spec.parent?.id === session.id)
   const phase = readStoredSession(home, session.id)?.phase

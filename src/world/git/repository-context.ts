@@ -131,9 +131,13 @@ export function parseRef(ref: string): { name: string; sessionId: string; suffix
   return name === undefined || sessionId === undefined ? null : { name, sessionId, suffix }
 }
 
-interface SearchedFile {
+/** The result of a search for secrets in a file. */
+export interface SearchedFile {
+  /** Identifies the content of the file and the list of values. */
   readonly stamp: string
+  /** The indexes of the values in the file. */
   readonly foundValues: ReadonlySet<number>
+  readonly hasToken: boolean
 }
 
 /** Caches answers of git that we can check without git. */
@@ -144,7 +148,6 @@ export class RepositoryCache {
   readonly checkedTrees = new Set<string>()
   /** The stored messages, by the refs of their sessions. */
   readonly goals = new Map<string, string>()
-  /** By file: its stamp at the last search, and the secret values in it. */
   readonly searchedFiles = new Map<string, SearchedFile>()
   /** The newest private index of each working tree, by its top. */
   readonly indexSeeds = new Map<string, IndexSeed>()

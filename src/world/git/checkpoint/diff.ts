@@ -13,6 +13,21 @@ import { stageChanges, writeIndexTree } from './save/stage-changes.ts'
 import { saveHeadOnly } from './save/nested-repositories.ts'
 import { PrivateIndex } from './save/private-index.ts'
 
+/** The repository's configuration could otherwise hide changes, or name a program or a file to read. */
+const FIXED_OPTIONS = [
+  '--no-ext-diff',
+  '--no-textconv',
+  '--submodule=short',
+  '--no-relative',
+  '--color=never',
+  '-O/dev/null',
+  '--unified=3',
+  '--inter-hunk-context=0',
+  '--diff-algorithm=default',
+  '--find-renames',
+  '--indent-heuristic',
+] as const
+
 /** Two trees of one repository. */
 interface TreePair {
   readonly context: RepositoryContext
@@ -24,14 +39,14 @@ interface TreePair {
 export async function diff(
   context: RepositoryContext,
   range: { from: string; to: string },
-  options: { stat: boolean; colour: boolean },
+  options: { stat: boolean },
 ): Promise<string> {
-  const how = [options.stat ? '--stat' : '--patch', `--color=${options.colour ? 'always' : 'never'}`]
+  const how = options.stat ? '--stat' : '--patch'
   const texts: string[] = []
   for (const { context: one, from, to } of await treePairs(context, range)) {
     const prefix = one.path === '' ? '' : `${displayPath(one.path)}/`
     const where = [`--src-prefix=a/${prefix}`, `--dst-prefix=b/${prefix}`]
-    const args = ['diff', '--no-ext-diff', '--no-textconv', '--submodule=short', ...how, ...where, from, to, '--']
+    const args = ['diff', ...FIXED_OPTIONS, how, ...where, from, to, '--']
     const text = (await one.git.run(args, { index: NO_INDEX })).toString()
     // `--stat` does not show the prefix.
     texts.push(options.stat && prefix !== '' && text !== '' ? `in ${prefix}\n${text}` : text)

@@ -171,12 +171,7 @@ export class GitCheckpoints implements Checkpoints, CheckpointFetcher {
     return this.#withGit(cwd, git => findSavedSessions(git, name))
   }
 
-  diff(
-    target: CheckpointTarget,
-    from: string,
-    to: string,
-    options: { stat: boolean; colour: boolean },
-  ): Promise<string> {
+  diff(target: CheckpointTarget, from: string, to: string, options: { stat: boolean }): Promise<string> {
     return this.#withContext(target, context => diff(context, { from, to }, options))
   }
 

@@ -1,25 +1,31 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
-import { containsToken } from '../../../../lib/mask/mask.ts'
+import { containsSecret, containsToken, MAX_LINE_LENGTH } from '../../../../lib/mask/mask.ts'
 import { joinBelow, rawPathBytes, type RawPath } from '../../../../lib/text/raw-path.ts'
 import { errorMessage } from '../../../../lib/errors.ts'
 import { lstat } from '../../files.ts'
-import type { RepositoryContext } from '../../repository-context.ts'
+import type { RepositoryContext, SearchedFile } from '../../repository-context.ts'
 import type { Difference } from './working-tree-status.ts'
+
+const TEMPLATE = '(?:example|sample|template|dist|defaults)'
 
 /** Usual names of files with keys and passwords. Templates such as `.env.example` contain none. */
 const SECRET_FILE_NAMES: readonly RegExp[] = [
-  /^\.env(?:\.(?!(?:example|sample|template|dist|defaults)$).*)?$/i,
-  /\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk)$/i,
+  new RegExp(String.raw`^\.env(?:\.(?!${TEMPLATE}$).*)?$`, 'i'),
+  new RegExp(String.raw`^(?!(?:.*\.)?${TEMPLATE}\.env$).*\.env$`, 'i'),
+  /\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfvars|tfstate|tfstate\.backup)$/i,
   /^id_[a-z0-9_-]+$/i,
-  /^\.(?:netrc|pgpass|git-credentials|htpasswd)$/i,
+  /^\.(?:netrc|pgpass|git-credentials|htpasswd|pypirc|vault-token|s3cfg|boto|dockercfg|my\.cnf|mylogin\.cnf)$/i,
   /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|env|txt))?$/i,
   /^service[-_]?account.*\.json$/i,
 ]
-/** Bytes. A token file has the token near its start. */
-const TOKEN_SEARCH_SIZE = 256 * 1024
+const SECRET_PATHS = /(?:^|\/)(?:\.kube\/config|\.docker\/config\.json|\.aws\/config|\.config\/gcloud\/.+)$/
+/** In files of settings, a password counts that only its name identifies. In a program it may be an example. */
+const SETTINGS_FILE_NAME = /^\.[^.]+rc$|\.(?:ini|cnf|conf|cfg|properties)$/i
 /** Bytes that we search before other work gets a turn. */
 const CHUNK_SIZE = 1024 * 1024
+/** Bytes at the start of a file that show its encoding. */
+const ENCODING_SAMPLE_SIZE = 512
 const MAX_CACHED = 10_000
 
 const LOOKS_SECRET = 'looks like a secret, and checkpoints are pushed'
@@ -78,38 +84,57 @@ function isOnDisk({ working, staged }: Difference): boolean {
 }
 
 async function reasonForNewFile(
-  { repository }: RepositoryContext,
+  context: RepositoryContext,
   path: RawPath,
-  { needles, maxFileSize }: SecretSearch,
+  search: SecretSearch,
 ): Promise<string | null> {
   const name = path.slice(path.lastIndexOf('/') + 1)
-  if (SECRET_FILE_NAMES.some(pattern => pattern.test(name))) return LOOKS_SECRET
-  if (needles.some(needle => rawPathBytes(path).includes(needle))) return HOLDS_VALUE
-  const file = joinBelow(repository.top, path)
-  const stat = lstat(file)
-  if (!stat?.isFile() || stat.size > maxFileSize) return null
-  return containsToken(await readChunks(file, TOKEN_SEARCH_SIZE)) ? LOOKS_SECRET : null
+  if (SECRET_PATHS.test(path) || SECRET_FILE_NAMES.some(pattern => pattern.test(name))) return LOOKS_SECRET
+  if (search.needles.some(needle => rawPathBytes(path).includes(needle))) return HOLDS_VALUE
+  return (await searchFile(context, path, search)).hasToken ? LOOKS_SECRET : null
 }
 
-/** Returns the values in a file or in the target of a link. Caches the result until the file's stat changes. */
-async function findValues(
+/** Returns the values in a file or in the target of a link. */
+async function findValues(context: RepositoryContext, path: RawPath, search: SecretSearch): Promise<Buffer[]> {
+  if (search.needles.length === 0) return []
+  const { foundValues } = await searchFile(context, path, search)
+  return search.needles.filter((_, at) => foundValues.has(at))
+}
+
+/** Searches a file, or the target of a link. Caches the result until the file's stat changes. */
+async function searchFile(
   { repository, cache }: RepositoryContext,
   path: RawPath,
   { needles, hash, maxFileSize }: SecretSearch,
-): Promise<Buffer[]> {
+): Promise<SearchedFile> {
   const file = joinBelow(repository.top, path)
   const stat = lstat(file)
-  if (stat?.isSymbolicLink()) return valuesInBytes(fs.readlinkSync(file, { encoding: 'buffer' }), needles)
-  if (!stat?.isFile() || stat.size > maxFileSize || needles.length === 0) return []
+  const found = { stamp: '', foundValues: new Set<number>(), hasToken: false }
+  const findNeedles = (bytes: Buffer): void => {
+    for (const [at, needle] of needles.entries()) if (bytes.includes(needle)) found.foundValues.add(at)
+  }
+  if (stat?.isSymbolicLink()) findNeedles(fs.readlinkSync(file, { encoding: 'buffer' }))
+  if (!stat?.isFile() || stat.size > maxFileSize) return found
+  found.stamp = `${hash}:${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}`
   const key = `${repository.top}/${path}`
-  const stamp = `${hash}:${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}`
-  const before = cache.searchedFiles.get(key)
-  if (before?.stamp === stamp) return needles.filter((_, at) => before.foundValues.has(at))
-  const held = new Set<number>()
-  await readChunks(file, maxFileSize, needles, held)
+  const known = cache.searchedFiles.get(key)
+  if (known?.stamp === found.stamp) return known
+  const hasSecret = SETTINGS_FILE_NAME.test(path.slice(path.lastIndexOf('/') + 1)) ? containsSecret : containsToken
+  const overlap = Math.max(MAX_LINE_LENGTH, ...needles.map(({ length }) => length))
+  for await (const chunk of readChunks(file, maxFileSize, overlap)) {
+    findNeedles(chunk)
+    found.hasToken ||= hasSecret(toSingleBytes(chunk))
+  }
   if (cache.searchedFiles.size > MAX_CACHED) cache.searchedFiles.clear()
-  cache.searchedFiles.set(key, { stamp, foundValues: held })
-  return needles.filter((_, at) => held.has(at))
+  cache.searchedFiles.set(key, found)
+  return found
+}
+
+/** Returns text in UTF-16 as single bytes, as far as it is ASCII, and any other content as it is. */
+function toSingleBytes(bytes: Buffer): Buffer {
+  const sample = bytes.subarray(0, ENCODING_SAMPLE_SIZE)
+  const zeros = sample.reduce((count, byte) => count + (byte === 0 ? 1 : 0), 0)
+  return zeros * 4 < sample.length ? bytes : (bytes.filter(byte => byte !== 0) as Buffer)
 }
 
 function valuesInBytes(bytes: Buffer, needles: readonly Buffer[]): Buffer[] {
@@ -129,29 +154,22 @@ async function isInHeadVersion(
   return code === 0 && valuesInBytes(stdout, held).length === held.length
 }
 
-/** Reads a file in chunks that overlap. Returns the first chunk. */
-async function readChunks(
-  file: Buffer,
-  most: number,
-  needles: readonly Buffer[] = [],
-  held = new Set<number>(),
-): Promise<Buffer> {
+/** Yields a file in chunks that overlap. A chunk is valid until the next one. */
+async function* readChunks(file: Buffer, most: number, overlap: number): AsyncGenerator<Buffer> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants
-  const overlap = Math.max(0, ...needles.map(({ length }) => length - 1))
   const handle = await fs.promises.open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const bytes = Buffer.alloc(overlap + Math.min(most, CHUNK_SIZE))
     let kept = 0
     for (let at = 0; at < most; ) {
       const { bytesRead } = await handle.read(bytes, kept, bytes.length - overlap, at)
+      if (bytesRead === 0) return
       at += bytesRead
-      const piece = bytes.subarray(0, kept + bytesRead)
-      if (needles.length === 0 || bytesRead === 0) return piece
-      for (const [index, needle] of needles.entries()) if (piece.includes(needle)) held.add(index)
-      kept = Math.min(overlap, piece.length)
-      bytes.copyWithin(0, piece.length - kept, piece.length)
+      const chunk = bytes.subarray(0, kept + bytesRead)
+      yield chunk
+      kept = Math.min(overlap, chunk.length)
+      bytes.copyWithin(0, chunk.length - kept, chunk.length)
     }
-    return bytes
   } finally {
     await handle.close()
   }
