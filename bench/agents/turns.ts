@@ -4,6 +4,7 @@ import path from 'node:path'
 import { toWire } from '../../src/api/client.ts'
 import type { RunRequest } from '../../src/api/contract/run-request.ts'
 import type { SessionView } from '../../src/api/contract/responses.ts'
+import { threadId } from '../../src/core/session/conversation.ts'
 import type { LaunchPlan } from '../../src/ports/agent.ts'
 import { ModelServer } from '../../testkit/model/model-server.ts'
 import { knownAgents } from '../../src/world/agents/agents.ts'
@@ -115,7 +116,7 @@ function planOf(
     cwd,
     env,
     resume: null,
-    tag: crypto.randomUUID(),
+    tag: threadId(crypto.randomUUID()),
     isContinuation: false,
     autonomy: 'full',
     model: modelOf(kind).model ?? null,

@@ -1,7 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { SessionId } from '../../src/core/session/names.ts'
 import type { CheckpointTarget, SaveResult } from '../../src/ports/checkpoints.ts'
 import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { type Command, interleave, timeCommand } from '../measure/time-command.ts'
 import { type Aim, milliseconds, type Row } from '../report/row.ts'
 import type { BenchContext } from '../context.ts'
@@ -29,19 +31,19 @@ export async function checkpoint(context: BenchContext): Promise<Row[]> {
 async function ofSize(context: BenchContext, size: number): Promise<Row[]> {
   const repository = openLargeRepository(context.clone, size)
   const saver = new Saver(context.clone.root, repository, context.clone.env)
-  await saver.save('warm')
+  await saver.save(testSessionId('warm'))
   const status: Command = { program: 'git', args: ['status'], env: context.clone.env, cwd: repository }
   const times = await interleave(context.rounds(size > 10_000 ? 11 : 21, 3), {
     status: () => timeCommand(status),
-    first: round => saver.time(`first${round}`, true),
+    first: round => saver.time(testSessionId(`first${round}`), true),
     changed: async round => {
-      await saver.save('warm')
+      await saver.save(testSessionId('warm'))
       change(repository, round)
-      return saver.time('warm', true)
+      return saver.time(testSessionId('warm'), true)
     },
     same: async () => {
-      await saver.save('warm')
-      return saver.time('warm', false)
+      await saver.save(testSessionId('warm'))
+      return saver.time(testSessionId('warm'), false)
     },
   })
   fs.rmSync(repository, { recursive: true })
@@ -72,7 +74,7 @@ class Saver {
     })
   }
 
-  save(sessionId: string): Promise<SaveResult> {
+  save(sessionId: SessionId): Promise<SaveResult> {
     const target: CheckpointTarget = { cwd: this.#repository, sessionId, name: 'bench' }
     const occasion = {
       trigger: 'edit',
@@ -86,7 +88,7 @@ class Saver {
   }
 
   /** Returns the milliseconds of a save. Throws if the result is not the expected one. */
-  async time(sessionId: string, isChanged: boolean): Promise<number> {
+  async time(sessionId: SessionId, isChanged: boolean): Promise<number> {
     const begun = performance.now()
     const { isNew } = await this.save(sessionId)
     const took = performance.now() - begun

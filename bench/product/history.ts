@@ -6,6 +6,7 @@ import type { Session } from '../../src/core/session/session-state.ts'
 import { type Home, openHome } from '../../src/state/home.ts'
 import { sessionFolder } from '../../src/state/session-folder.ts'
 import { openStore } from '../../src/world/store/sqlite-store.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 
 /** Milliseconds between the ends of two sessions. */
@@ -37,7 +38,7 @@ function endedSession(number: number, at: number, project: string): Session {
 
 /** Gives an ended session a transcript of this size. */
 export function writeTranscript(home: Home, number: number, size: number): void {
-  const { root, transcript } = sessionFolder(home, `h${String(number).padStart(9, '0')}`)
+  const { root, transcript } = sessionFolder(home, testSessionId(`h${String(number).padStart(9, '0')}`))
   fs.mkdirSync(root, { recursive: true, mode: 0o700 })
   const block = Buffer.from(`${'a line of a transcript, as an agent writes it'.padEnd(63)}\n`.repeat(16_384))
   const file = fs.openSync(transcript, 'w', 0o600)

@@ -3,6 +3,7 @@ import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { testSessionId, uncheckedSessionId } from '../../testkit/core/ids.ts'
 import { connect } from './client.ts'
 import type { RunRequest } from './contract/run-request.ts'
 
@@ -42,7 +43,7 @@ test('findDaemon returns undefined without a daemon, and a call refuses with a h
   expect(await connect(socket).findDaemon()).toBeUndefined()
   fs.writeFileSync(socket, '')
   expect(await connect(socket).findDaemon()).toBeUndefined()
-  await expect(connect(socket).stop('a1')).rejects.toMatchObject({
+  await expect(connect(socket).stop(testSessionId('a1'))).rejects.toMatchObject({
     code: 'daemon-unreachable',
     hint: 'oneshot daemon start',
   })
@@ -60,7 +61,7 @@ test('the daemon receives complete requests of any size', async () => {
   }
   const { supervision, ...plain } = request
   expect(await connect(socket).run(request)).toEqual({ name: 'demo-x' })
-  await connect(socket).stop('a/b')
+  await connect(socket).stop(uncheckedSessionId('a/b'))
   expect(requests).toEqual([
     `POST /v1/sessions ${JSON.stringify({ ...plain, ...supervision })}`,
     'POST /v1/sessions/a%2Fb/stop {}',
@@ -69,7 +70,7 @@ test('the daemon receives complete requests of any size', async () => {
 
 test('the client throws a refusal with the code, message and hint of the daemon', async () => {
   await startServer(400, '{"error":{"code":"name-taken","message":"demo-x runs","hint":"choose another"}}')
-  await expect(connect(socket).stop('x')).rejects.toMatchObject({
+  await expect(connect(socket).stop(testSessionId('x'))).rejects.toMatchObject({
     name: 'Refusal',
     code: 'name-taken',
     message: 'demo-x runs',
@@ -88,7 +89,7 @@ test.each([
 test('a refusal says that the daemon died in the middle of a call', async () => {
   server = http.createServer(request => request.socket.destroy())
   await new Promise<void>(resolve => server?.listen(socket, resolve))
-  await expect(connect(socket).stop('x')).rejects.toMatchObject({
+  await expect(connect(socket).stop(testSessionId('x'))).rejects.toMatchObject({
     code: 'daemon-unreachable',
     message: expect.stringContaining('went away in the middle'),
   })

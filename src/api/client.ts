@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
+import type { SessionId } from '../core/session/names.ts'
 import { Refusal } from '../lib/errors.ts'
 import { anything, parseJson } from '../lib/codec.ts'
 import type { Duration } from '../lib/time.ts'
@@ -36,26 +37,26 @@ export interface Client {
   stopDaemon(): Promise<void>
   run(request: RunRequest): Promise<SessionView>
   /** Returns as soon as the daemon has recorded the request. */
-  stop(id: string, request?: StopRequest): Promise<SessionView>
+  stop(id: SessionId, request?: StopRequest): Promise<SessionView>
   /** Returns when the message is on disk. A repeated call with the same key does not create a second message. */
-  send(id: string, request: SendRequest): Promise<{ session: SessionView; message: MessageView }>
+  send(id: SessionId, request: SendRequest): Promise<{ session: SessionView; message: MessageView }>
   /** Resumes a session that has ended, rests or waits for a person. */
-  resume(id: string, request?: ResumeRequest): Promise<SessionView>
+  resume(id: SessionId, request?: ResumeRequest): Promise<SessionView>
   /** Changes the name under which clients show the session. */
-  rename(id: string, request: RenameRequest): Promise<SessionView>
+  rename(id: SessionId, request: RenameRequest): Promise<SessionView>
   /** Returns the findings about the session, and the effect that a resume would have. Changes nothing. */
-  previewResume(id: string): Promise<ResumePreview>
+  previewResume(id: SessionId): Promise<ResumePreview>
   /** Continues a session here of which only the checkpoints are left. */
   importSession(request: ImportRequest): Promise<{ outlook: ResumePreview; session: SessionView | null }>
   /** Pauses the session until a resume. Returns as soon as the daemon has recorded the request. */
-  hold(id: string): Promise<SessionView>
+  hold(id: SessionId): Promise<SessionView>
   /** Saves the working tree now. Returns the newest checkpoint, and says if it is new. */
-  checkpoint(id: string): Promise<{ checkpoint: CheckpointView; isNew: boolean }>
+  checkpoint(id: SessionId): Promise<{ checkpoint: CheckpointView; isNew: boolean }>
   /** Restores a checkpoint. Returns the destination, and the checkpoint of the state before. */
-  restore(id: string, request: RestoreRequest): Promise<RestoredView>
+  restore(id: SessionId, request: RestoreRequest): Promise<RestoredView>
   restoreSavedSession(request: RestoreSavedSessionRequest): Promise<RestoredView>
   /** Adds tasks or changes their state; returns all tasks of the session. */
-  tasks(id: string, request: TasksRequest): Promise<readonly TaskView[]>
+  tasks(id: SessionId, request: TasksRequest): Promise<readonly TaskView[]>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
   /** Sends a test notification on one channel or on all. */
   testChannels(request: NotifyTestRequest): Promise<readonly ChannelTestView[]>

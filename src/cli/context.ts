@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { refusal } from '../api/contract/problems.ts'
 import type { Home } from '../state/home.ts'
+import type { SessionId } from '../state/session-folder.ts'
 import type { CliHost } from './host.ts'
 import type { CommandDefinition, CommandHeader } from './args/command.ts'
 import type { ParsedArgs } from './args/parsed-args.ts'
@@ -66,7 +67,7 @@ export interface CliHooks {
     beads?: boolean
   }): Promise<PreflightView>
   /** Merges the loop's commits into the user's checkout. */
-  landLoop(home: Home, sessionId: string, how: { isSquash: boolean; isDry: boolean }): Promise<LandedView>
+  landLoop(home: Home, sessionId: SessionId, how: { isSquash: boolean; isDry: boolean }): Promise<LandedView>
   /** Reopens a task of a loop that does not run. */
-  retryTask(home: Home, sessionId: string, task: string, options: { isFresh: boolean }): Promise<RetriedView>
+  retryTask(home: Home, sessionId: SessionId, task: string, options: { isFresh: boolean }): Promise<RetriedView>
 }

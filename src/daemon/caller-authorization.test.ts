@@ -2,8 +2,10 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import { createSession } from '../core/session/create.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Phase, Session } from '../core/session/session-state.ts'
 import { NO_LIMITS } from '../core/session/usage.ts'
 import type { Store } from '../ports/store.ts'
@@ -36,11 +38,11 @@ const loop = session({ id: 'loop', agent: 'ralph', autonomy: 'edits' })
 
 function storeOf(...sessions: Session[]): Store {
   const byId = new Map(sessions.map(one => [one.spec.id, one]))
-  return { family: () => sessions, live: () => sessions, load: (id: string) => byId.get(id) } as unknown as Store
+  return { family: () => sessions, live: () => sessions, load: (id: SessionId) => byId.get(id) } as unknown as Store
 }
 const store = storeOf(spy, boss, child, other, loop)
 
-function may(route: string, id: string, caller: Session | null, suspect: Session | null = null): boolean {
+function may(route: string, id: SessionId | null, caller: Session | null, suspect: Session | null = null): boolean {
   const rights = ROUTES[route]
   if (rights === undefined) throw new Error(route)
   try {
@@ -70,20 +72,21 @@ describe('the access rules of all routes', () => {
   const all = Object.keys(ROUTES)
 
   it('a session with less than full autonomy may use these routes, and no others', () => {
-    expect(all.filter(route => may(route, 'child', spy)).sort()).toEqual([...FOR_CONFINED].sort())
-    expect(all.filter(route => may(route, 'spy', spy)).sort()).toEqual([...FOR_CONFINED].sort())
+    expect(all.filter(route => may(route, testSessionId('child'), spy)).sort()).toEqual([...FOR_CONFINED].sort())
+    expect(all.filter(route => may(route, testSessionId('spy'), spy)).sort()).toEqual([...FOR_CONFINED].sort())
   })
 
   it.each(all)('%s: only the user may change a session that the caller has not started', route => {
     if (!route.startsWith('POST /v1/sessions/:id/')) return
-    for (const caller of [spy, boss, loop]) expect(may(route, 'other', caller)).toBe(false)
-    expect(may(route, 'boss', spy)).toBe(false)
-    expect(may(route, 'other', null)).toBe(true)
+    for (const caller of [spy, boss, loop]) expect(may(route, testSessionId('other'), caller)).toBe(false)
+    expect(may(route, testSessionId('boss'), spy)).toBe(false)
+    expect(may(route, testSessionId('other'), null)).toBe(true)
   })
 
   it('no session stops the supervisor, and the user may use every route', () => {
-    for (const caller of [spy, boss, loop]) expect(may('POST /v1/daemon/stop', '', caller)).toBe(false)
-    for (const route of all) expect(() => assertAllowed(route, ROUTES[route]!, 'x', USER_CALLER, store)).not.toThrow()
+    for (const caller of [spy, boss, loop]) expect(may('POST /v1/daemon/stop', null, caller)).toBe(false)
+    for (const route of all)
+      expect(() => assertAllowed(route, ROUTES[route]!, testSessionId('x'), USER_CALLER, store)).not.toThrow()
   })
 
   it('a caller who may be a confined session may read, and may do to that session what the session may do to itself', () => {
@@ -91,13 +94,13 @@ describe('the access rules of all routes', () => {
     const ending = ['POST /v1/sessions/:id/hold', 'POST /v1/sessions/:id/stop']
     const writing = all.filter(route => !LOOKING.includes(route))
     const own = FOR_CONFINED.filter(route => route.includes(':id/') && !LOOKING.includes(route))
-    expect(writing.filter(route => may(route, 'spy', null, spy)).sort()).toEqual([...own].sort())
-    expect(writing.filter(route => may(route, 'child', null, spy)).sort()).toEqual(ending)
-    expect(writing.filter(route => may(route, 'other', null, spy))).toEqual([])
+    expect(writing.filter(route => may(route, testSessionId('spy'), null, spy)).sort()).toEqual([...own].sort())
+    expect(writing.filter(route => may(route, testSessionId('child'), null, spy)).sort()).toEqual(ending)
+    expect(writing.filter(route => may(route, testSessionId('other'), null, spy))).toEqual([])
     const several = { session: null, suspect: spy, isOneOfSeveral: true } as const
     const isOpen = (route: string): boolean => {
       try {
-        assertAllowed(route, ROUTES[route]!, 'spy', several, store)
+        assertAllowed(route, ROUTES[route]!, testSessionId('spy'), several, store)
         return true
       } catch {
         return false
@@ -119,8 +122,8 @@ describe('a session started by a session with less than full autonomy', () => {
   }
   const given = (): Parameters<typeof limitToRights>[2] => {
     const home = locateHome({ ONESHOT_HOME: folder })
-    fs.mkdirSync(sessionFolder(home, 'spy').root, { recursive: true })
-    fs.writeFileSync(sessionFolder(home, 'spy').env, '{"PATH":"/usr/bin"}')
+    fs.mkdirSync(sessionFolder(home, testSessionId('spy')).root, { recursive: true })
+    fs.writeFileSync(sessionFolder(home, testSessionId('spy')).env, '{"PATH":"/usr/bin"}')
     return { home, store, engine: { written: () => 0 } }
   }
 

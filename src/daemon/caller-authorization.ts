@@ -10,6 +10,7 @@ import {
   clampToLimits,
 } from '../core/authorization/remaining-limits.ts'
 import { isOwnOrDescendant, reasonNotToStart, reasonNotToStartMore } from '../core/authorization/permissions.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Refusal } from '../lib/errors.ts'
 import type { Store } from '../ports/store.ts'
@@ -40,15 +41,21 @@ export function isPublic({ full, confined }: AccessRules, method: string | undef
   return method === 'GET' && full === 'any' && confined === 'any'
 }
 
-/** Refuses a request that exceeds the caller's rights. */
-export function assertAllowed(route: string, rights: AccessRules, id: string, caller: Caller, store: Store): void {
+/** Refuses a request that exceeds the caller's rights. `id` is null if the request names no session. */
+export function assertAllowed(
+  route: string,
+  rights: AccessRules,
+  id: SessionId | null,
+  caller: Caller,
+  store: Store,
+): void {
   const { session, suspect: possibleSession } = caller
   if (possibleSession !== null && !isAllowedWhenUnclear(rights, id, caller, store))
     throw refuseUnclearCaller(possibleSession, caller)
   if (session === null) return
   const level = isConfined(session) ? rights.confined : rights.full
   if (level === 'never') throw refuseCaller(session, route)
-  if (level === 'own') assertOwn(id, session, store)
+  if (level === 'own' && id !== null) assertOwn(id, session, store)
 }
 
 /**
@@ -57,11 +64,11 @@ export function assertAllowed(route: string, rights: AccessRules, id: string, ca
  */
 function isAllowedWhenUnclear(
   { confined, isEnding }: AccessRules,
-  id: string,
+  id: SessionId | null,
   { suspect: possibleSession, isOneOfSeveral }: Caller,
   store: Store,
 ): boolean {
-  if (isEnding === true) return isSessionConfined(store, id)
+  if (isEnding === true) return id !== null && isSessionConfined(store, id)
   return confined === 'own' && id === possibleSession?.spec.id && isOneOfSeveral !== true
 }
 
@@ -76,7 +83,7 @@ export function actingSession(
   return isEnding === true ? session : (session ?? possibleSession)
 }
 
-function isSessionConfined(store: Store, id: string): boolean {
+function isSessionConfined(store: Store, id: SessionId): boolean {
   const target = store.load(id)
   return target !== undefined && isConfined(target)
 }
@@ -93,9 +100,9 @@ function refuseUnclearCaller({ spec: { name, autonomy } }: Session, { isUnknown 
 }
 
 /** Refuses access to a session that the caller has not started. */
-export function assertOwn(id: string, caller: Session | null, store: Store): void {
+export function assertOwn(id: SessionId, caller: Session | null, store: Store): void {
   const target = store.load(id)
-  const known = { get: (owner: string) => store.load(owner)?.spec }
+  const known = { get: (owner: SessionId) => store.load(owner)?.spec }
   if (caller === null || target === undefined || isOwnOrDescendant(target, caller, known)) return
   throw refuseCaller(caller, `touch ${target.spec.name}, which it has not started`)
 }

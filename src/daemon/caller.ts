@@ -41,8 +41,8 @@ export function recordConnection(socket: Socket): void {
 /** Returns the session that the request names in the header that our client sends. */
 export function callerFromHeader(request: http.IncomingMessage, store: Store): Caller {
   const attempt = request.headers['oneshot-attempt']
-  const session = typeof attempt === 'string' ? store.load(parseMailboxEntry(attempt).sessionId) : undefined
-  return { session: session ?? null, suspect: null }
+  const sender = typeof attempt === 'string' ? parseMailboxEntry(attempt) : null
+  return { session: (sender && store.load(sender.sessionId)) ?? null, suspect: null }
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { SessionId } from '../core/session/names.ts'
 import { findEnvSecretsWithBase64 } from '../lib/mask/env-secrets.ts'
 import path from 'node:path'
 import { resolveChannelAddress } from '../api/config/resolve-channel-address.ts'
@@ -58,7 +59,7 @@ export function compose(
   const panes = new Panes(home, () => findTmux(process.env), installPrograms(home))
   const runtime = new TmuxRuntime(home, panes)
   const agents = createAgents(home)
-  const environment = (id: string): Readonly<Record<string, string>> => runtime.readEnvironment(id)
+  const environment = (id: SessionId): Readonly<Record<string, string>> => runtime.readEnvironment(id)
   const checkpoints = gitCheckpoints(home, {
     secretsOf: id => findEnvSecretsWithBase64(environment(id)),
     marker: markerFor(home.root),

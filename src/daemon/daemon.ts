@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { showDuration } from '../api/config/key-definition.ts'
 import { loadConfig } from '../api/config/load-config.ts'
 import { exitCodeOf } from '../api/contract/problems.ts'
+import { isSessionId, type SessionId } from '../core/session/names.ts'
 import { Refusal } from '../lib/errors.ts'
 import { stripControls, toOneLine } from '../lib/text/terminal-text.ts'
 import { formatIso } from '../lib/time.ts'
@@ -88,7 +89,7 @@ async function runDaemon(home: Home): Promise<void> {
   const callbacks = {
     say: writeLog,
     onTrouble: retryLater,
-    onSuccess: (id: string) => troubles.clear(id),
+    onSuccess: (id: SessionId) => troubles.clear(id),
     onEvent: (session: Session, event: Event) => eventLog.write(session, event),
   }
   const { engine, store, agents, panes, runtime, checkpoints, projectFiles, ...upkeep } = compose(
@@ -97,13 +98,13 @@ async function runDaemon(home: Home): Promise<void> {
     timings,
   )
   const diskMonitor = new DiskMonitor(writeLog, upkeep.reserveDiskSpace)
-  function retryLater(id: string, cause: unknown, doing?: string): void {
+  function retryLater(subject: string, cause: unknown, doing?: string): void {
     if (!diskMonitor.reportIfFull(cause)) {
-      reportError(id, cause)
+      reportError(subject, cause)
       // On a full disk, the records of the sessions need the last space more than a count.
-      if (doing !== undefined) troubles.addFailure(id, doing, cause)
+      if (doing !== undefined && isSessionId(subject)) troubles.addFailure(subject, doing, cause)
     }
-    setTimeout(() => void engine.observe(id), timings.troublePause)
+    if (isSessionId(subject)) setTimeout(() => void engine.observe(subject), timings.troublePause)
   }
   const stop = (code: number): void => {
     void engine.shutDown().then(async () => {
@@ -165,7 +166,7 @@ async function runDaemon(home: Home): Promise<void> {
   async function removeOldSessions(): Promise<void> {
     const config = await loadConfig({ env: process.env, cwd: home.root, overrides: [], withoutProject: true })
     const keepEnded = config['keep-ended'].value
-    const remove = (id: string): Promise<boolean> => removeSession(routeContext, id)
+    const remove = (id: SessionId): Promise<boolean> => removeSession(routeContext, id)
     const removed = await removeExpired({ store, clock: systemClock, keepEnded, remove })
     if (removed > 0) writeLog(`${removed} sessions were removed: keep-ended is ${showDuration(keepEnded ?? 0)}`)
   }
@@ -215,7 +216,7 @@ function socketWatch({ daemonSocket }: Home): () => boolean {
  * Returns the mask for the supervisor's own texts about a session. A damaged environment must not stop the supervisor:
  * then the mask recognises secrets of a known form only, and the next launch reports the file.
  */
-function maskForLog(home: Home, id: string): Mask {
+function maskForLog(home: Home, id: SessionId): Mask {
   try {
     return sessionMask(home, id)
   } catch {
@@ -239,8 +240,8 @@ function troubleRecords(home: Home): TroubleRecords {
   }
 }
 
-function reportError(sessionId: string, cause: unknown): void {
-  writeLog(`${sessionId} ${cause instanceof Error && process.env['ONESHOT_DEBUG'] ? cause.stack : errorMessage(cause)}`)
+function reportError(subject: string, cause: unknown): void {
+  writeLog(`${subject} ${cause instanceof Error && process.env['ONESHOT_DEBUG'] ? cause.stack : errorMessage(cause)}`)
   if (cause instanceof Superseded) process.exit(EXIT_SUPERSEDED)
 }
 

@@ -1,3 +1,4 @@
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Duration } from '../lib/time.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -20,7 +21,7 @@ interface HousekeepingContext {
 export async function settleEnded({ store, clock, hasOpenWork }: HousekeepingContext): Promise<void> {
   const isSettled = (session: Session): boolean =>
     session.phase.name === 'ended' && !hasOpenWork.some(hasWork => hasWork(session))
-  const settled: string[] = []
+  const settled: SessionId[] = []
   let count = 0
   for (const session of store.unsettled()) {
     if (isSettled(session)) settled.push(session.spec.id)
@@ -41,7 +42,7 @@ interface RetentionContext {
   /** The time for which ended sessions stay; null for ever. */
   readonly keepEnded: Duration | null
   /** Removes a session as `clean` does. Returns false when it stays. */
-  readonly remove: (id: string) => Promise<boolean>
+  readonly remove: (id: SessionId) => Promise<boolean>
 }
 
 /** Removes sessions whose end is older than the user wants to keep them, one at a time. Returns their number. */

@@ -1,5 +1,6 @@
 import { describeEvent } from '../core/describe/event.ts'
 import type { Event, EventType } from '../core/session/events.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Mask } from '../lib/mask/mask.ts'
 import { toOneLine } from '../lib/text/terminal-text.ts'
@@ -13,7 +14,7 @@ const OMITTED_EVENTS: ReadonlySet<EventType> = new Set([
 ])
 
 interface EventLogContext {
-  readonly maskOf: (sessionId: string) => Mask
+  readonly maskOf: (sessionId: SessionId) => Mask
   readonly log: (sentence: string) => void
 }
 

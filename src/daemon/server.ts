@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import http from 'node:http'
 import { type Problem, toProblem } from '../api/contract/problems.ts'
+import { isSessionId } from '../core/session/names.ts'
 import { Refusal } from '../lib/errors.ts'
 import { hasCode, isDiskFull, errorMessage } from '../lib/errors.ts'
 import { anything, parseJson } from '../lib/codec.ts'
@@ -48,15 +49,15 @@ async function handleRequest(
 ): Promise<{ status: number; body: unknown }> {
   const { store, log } = context
   try {
-    const [name, id] = matchRoute(request.method ?? 'GET', request.url ?? '/')
+    const [name, pathId] = matchRoute(request.method ?? 'GET', request.url ?? '/')
     const route = Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined
     if (route === undefined)
       return { status: 404, body: { error: { code: 'usage', message: `no such route: ${name}` } } }
     const isPublicRoute = isPublic(route, request.method)
     const caller = isPublicRoute ? callerFromHeader(request, store) : await identifyCaller(request, store)
-    assertAllowed(name, route, id, caller, store)
+    assertAllowed(name, route, isSessionId(pathId) ? pathId : null, caller, store)
     const body = request.method === 'POST' ? await readBody(request) : undefined
-    return { status: 200, body: await route.handle(context, { body, id, caller: actingSession(route, caller) }) }
+    return { status: 200, body: await route.handle(context, { body, pathId, caller: actingSession(route, caller) }) }
   } catch (cause) {
     const problem = describeProblem(cause, context)
     const isDisconnected = request.socket.destroyed || hasCode(cause, 'ECONNRESET')
@@ -66,7 +67,7 @@ async function handleRequest(
   }
 }
 
-function matchRoute(method: string, url: string): [route: string, id: string] {
+function matchRoute(method: string, url: string): [route: string, pathId: string] {
   const path = url.split('?')[0] ?? '/'
   if (Object.hasOwn(ROUTES, `${method} ${path}`)) return [`${method} ${path}`, '']
   const [, v, sessions, id = '', ...rest] = path.split('/')

@@ -4,9 +4,10 @@ import path from 'node:path'
 import { AGENT_KINDS, AGENT_PROGRAMS, installCommand, LOOP_KINDS } from '../api/contract/known-agents.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
+import { type SessionId, sessionId } from '../core/session/names.ts'
 import { completeSupervision } from '../core/session/supervision.ts'
 import type { Mode, Session, Spec } from '../core/session/session-state.ts'
-import { isThreadId } from '../core/session/conversation.ts'
+import { isThreadId, type ThreadId, threadId } from '../core/session/conversation.ts'
 import { maskAndTruncate } from '../lib/mask/mask.ts'
 import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
@@ -25,7 +26,7 @@ import { chooseSessionName, type KnownSessions } from './session-name.ts'
 export function buildSpec(
   request: RunRequest,
   context: { agents: (kind: string) => Agent; now: Instant } & KnownSessions,
-): { spec: Spec; prompt: Uint8Array | null; thread?: { id: string; heard: number } } {
+): { spec: Spec; prompt: Uint8Array | null; thread?: { id: ThreadId; heard: number } } {
   const agent = findAgent(request, context.agents)
   const prompt = decodePrompt(request, agent)
   assertFolderExists(request.cwd)
@@ -55,7 +56,7 @@ export function buildSpec(
       ...(onExit !== undefined && { onExit: resolveHook(onExit, request) }),
     },
     ...(request.tty !== undefined && { tty: request.tty }),
-    ...(request.parent !== undefined && { parent: request.parent }),
+    ...(request.parent !== undefined && { parent: { ...request.parent, id: sessionId(request.parent.id) } }),
     createdAt: context.now,
   }
   assertLaunchable(spec, request, agent)
@@ -93,7 +94,7 @@ function assertLaunchable(spec: Spec, request: RunRequest, agent: Agent): void {
 export function firstLaunchRequest(spec: Spec, env: Readonly<Record<string, string>>): LaunchRequest {
   const { argv, mode, cwd, autonomy, model, effort } = spec
   const { usd, turns } = spec.supervision.limits
-  const tag = nameUuid(spec.id)
+  const tag = threadId(nameUuid(spec.id))
   return {
     argv,
     mode,
@@ -114,7 +115,7 @@ function findThread(
   request: RunRequest,
   agent: Agent,
   live: readonly Session[],
-): { id: string; heard: number } | undefined {
+): { id: ThreadId; heard: number } | undefined {
   const { thread, cwd, env } = request
   if (thread === undefined) return undefined
   if (agent.findThread === undefined)
@@ -233,7 +234,7 @@ function firstLine(text: string, mask: Mask): string {
 }
 
 /** Returns a random id. Ten characters are short enough for a socket path, and enough to avoid collisions. */
-export function newSessionId(): string {
+export function newSessionId(): SessionId {
   const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
-  return Array.from(crypto.randomBytes(10), byte => alphabet[byte % 32]).join('')
+  return sessionId(Array.from(crypto.randomBytes(10), byte => alphabet[byte % 32]).join(''))
 }

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import type { CheckStatus } from '../core/policy/verify.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Duration } from '../lib/time.ts'
 import { Trouble, errorMessage } from '../lib/errors.ts'
@@ -18,7 +19,7 @@ const CHECK_TIMEOUT: Duration = 30 * 60_000
 /** Inspects work with the same functions that produce the views for people. */
 export function createWorkInspector(
   home: Home,
-  context: { checks: Checks; environment: (sessionId: string) => Readonly<Record<string, string>> },
+  context: { checks: Checks; environment: (sessionId: SessionId) => Readonly<Record<string, string>> },
 ): WorkInspector {
   return {
     inspect: async (session, lastCheckpoint, ending) => {

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { count, object, parseJson } from '../lib/codec.ts'
 import { formatDuration } from '../lib/time.ts'
-import { attemptFolder } from '../state/session-folder.ts'
+import { type SessionId, attemptFolder } from '../state/session-folder.ts'
 import { findProcessTree } from '../os/process/tree.ts'
 import { type DemoReport, createReport } from './report.ts'
 import { createSandbox, type DemoSandbox, pollUntil } from './sandbox.ts'
@@ -169,12 +169,12 @@ function countLines(sandbox: DemoSandbox): number {
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').length - 1 : 0
 }
 
-function readExitRecord(sandbox: DemoSandbox, id: string, attempt: number): string {
+function readExitRecord(sandbox: DemoSandbox, id: SessionId, attempt: number): string {
   const { exit } = attemptFolder(sandbox.home, id, attempt)
   return fs.existsSync(exit) ? fs.readFileSync(exit, 'utf8').split('\n').slice(1, 3).join(', ') : 'none'
 }
 
-function countOutputBytes(sandbox: DemoSandbox, id: string): { said: number; kept: number } {
+function countOutputBytes(sandbox: DemoSandbox, id: SessionId): { said: number; kept: number } {
   const output = fs.readFileSync(attemptFolder(sandbox.home, id, 2).stdout)
   const lastLine = output.subarray(output.subarray(0, -1).lastIndexOf(0x0a) + 1)
   return { said: parseJson(lastLine.toString(), object({ bytes: count })).bytes, kept: output.length - lastLine.length }

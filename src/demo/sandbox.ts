@@ -6,10 +6,11 @@ import { count, nullable, object, parseJson, string } from '../lib/codec.ts'
 import { selfArgv } from '../os/installed-files.ts'
 import { type Home, homeAt } from '../state/home.ts'
 import { run } from '../os/run.ts'
+import { sessionId } from '../state/session-folder.ts'
 
 /** The parts of the printed JSON that the demo uses. */
 const parseStatus = object({
-  id: string,
+  id: sessionId,
   phase: string,
   pid: nullable(count),
   thread: nullable(string),

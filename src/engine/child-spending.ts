@@ -1,4 +1,5 @@
 import { chargeOf } from '../core/authorization/remaining-limits.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import type { ChildrenCharge } from '../core/session/usage.ts'
@@ -8,11 +9,14 @@ import type { Store } from '../ports/store.ts'
 /** Reports to each session with a budget the spending of its child sessions, and the amount reserved for them. */
 export class FamilyBudget {
   readonly #world: { readonly store: Store; readonly clock: Clock }
-  readonly #report: (id: string, signal: Signal) => void
+  readonly #report: (id: SessionId, signal: Signal) => void
   /** The last reported spending and end of each child session. */
   readonly #known = new Map<string, string>()
 
-  constructor(world: { readonly store: Store; readonly clock: Clock }, report: (id: string, signal: Signal) => void) {
+  constructor(
+    world: { readonly store: Store; readonly clock: Clock },
+    report: (id: SessionId, signal: Signal) => void,
+  ) {
     this.#world = world
     this.#report = report
   }
@@ -33,7 +37,7 @@ export class FamilyBudget {
     else this.#known.set(id, now)
     const { store } = this.#world
     const seen = new Set([id])
-    for (let next: string | undefined = startedBy; next !== undefined && !seen.has(next); ) {
+    for (let next: SessionId | undefined = startedBy; next !== undefined && !seen.has(next); ) {
       seen.add(next)
       const owner = store.load(next)
       if (owner === undefined) return

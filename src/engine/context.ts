@@ -1,4 +1,5 @@
 import type { Event } from '../core/session/events.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Timings } from '../core/session/timings.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Agent } from '../ports/agent.ts'
@@ -25,12 +26,13 @@ export interface EngineContext {
   /** Writes a sentence to the supervisor's log. */
   readonly log: (sentence: string) => void
   /**
-   * The engine calls this when an effect fails. The effect stays pending, and the engine tries it again. `doing` names
-   * the failed action on a session, for the count of failures in a row; background services do not give it.
+   * The engine calls this when an effect fails. The effect stays pending, and the engine tries it again. `subject` is the
+   * id of a session, the key of a background job, or empty. `doing` names the failed action on a session, for the count
+   * of failures in a row; background services do not give it.
    */
-  readonly onTrouble: (sessionId: string, cause: unknown, doing?: string) => void
+  readonly onTrouble: (subject: string, cause: unknown, doing?: string) => void
   /** The engine calls this when it has observed a session and performed all its pending effects. */
-  readonly onSuccess?: (sessionId: string) => void
+  readonly onSuccess?: (sessionId: SessionId) => void
   /** The engine calls this after it has recorded an event. No behaviour depends on a listener. */
   readonly onEvent?: (session: Session, event: Event) => void
 }

@@ -1,3 +1,4 @@
+import type { SessionId } from '../core/session/names.ts'
 import { decide } from '../core/session/table.ts'
 import { hooksOf } from '../core/notify/notice.ts'
 import { noticesOf } from '../core/notify/notice.ts'
@@ -33,7 +34,7 @@ export class DecisionCommitter {
   }
 
   /** Decides on these signals in order, and records the result in one step. Returns false when nothing changed. */
-  decideAndCommit(id: string, signals: readonly Signal[], read?: ReadOutput): boolean {
+  decideAndCommit(id: SessionId, signals: readonly Signal[], read?: ReadOutput): boolean {
     const before = this.#context.store.load(id)
     if (before === undefined) return false
     const total = this.#decideAll(before, signals)

@@ -1,3 +1,4 @@
+import type { SessionId } from '../core/session/names.ts'
 import { isIdle, type Session, type Spec } from '../core/session/session-state.ts'
 import type { Signal, SignalOf } from '../core/session/signals.ts'
 import { describeRequester } from '../core/session/reactions/stop.ts'
@@ -140,13 +141,13 @@ export class Engine {
   }
 
   /** Records the stop request, or throws. The engine carries out a recorded request even after a crash. */
-  async stop(id: string, { isNow = false, by }: { isNow?: boolean; by?: string | undefined } = {}): Promise<void> {
+  async stop(id: SessionId, { isNow = false, by }: { isNow?: boolean; by?: string | undefined } = {}): Promise<void> {
     const how = { ...(isNow && { isNow }), ...(by !== undefined && { by }) }
     await this.#applyUserSignal(id, { at: this.#context.clock.now(), type: 'user.stop', ...how })
   }
 
   /** Pauses a session until a user resumes it, and ends its processes. `by` is the session that requests the hold. */
-  async hold(id: string, by?: string): Promise<void> {
+  async hold(id: SessionId, by?: string): Promise<void> {
     await this.#applyUserSignal(id, {
       at: this.#context.clock.now(),
       type: 'user.hold',
@@ -160,7 +161,7 @@ export class Engine {
   }
 
   /** Adds or changes tasks of a session. The engine calls `name` with the current session under its lock. */
-  async setTasks(id: string, name: (session: Session) => SignalOf<'user.tasks'>['tasks']): Promise<void> {
+  async setTasks(id: SessionId, name: (session: Session) => SignalOf<'user.tasks'>['tasks']): Promise<void> {
     const { store, clock } = this.#context
     await this.#mutex.run(id, async () => {
       this.#assertHoldsEpoch()
@@ -171,11 +172,11 @@ export class Engine {
   }
 
   /** Changes a session's label or folder; starts nothing. */
-  amend(id: string, change: { label?: string; cwd?: string }): Promise<void> {
+  amend(id: SessionId, change: { label?: string; cwd?: string }): Promise<void> {
     return this.#applyUserSignal(id, { at: this.#context.clock.now(), type: 'user.amend', ...change })
   }
 
-  async #applyUserSignal(id: string, request: Signal): Promise<void> {
+  async #applyUserSignal(id: SessionId, request: Signal): Promise<void> {
     await this.#mutex.run(id, async () => {
       this.#assertHoldsEpoch()
       this.#committer.decideAndCommit(id, [request])
@@ -187,7 +188,7 @@ export class Engine {
    * Stores a message for a session and returns its number. The message is on disk when this returns. A second call with
    * the same key returns the number of the first message.
    */
-  async send(id: string, message: { key: string; summary: string; text: Uint8Array; by?: string }): Promise<number> {
+  async send(id: SessionId, message: { key: string; summary: string; text: Uint8Array; by?: string }): Promise<number> {
     const { runtime, store, clock } = this.#context
     const number = await this.#mutex.run(id, async () => {
       this.#assertHoldsEpoch()
@@ -214,7 +215,7 @@ export class Engine {
 
   /** Resumes a session that has ended, rests or is blocked; `env` and `cwd` apply from now on. */
   async resume(
-    id: string,
+    id: SessionId,
     { env = {}, cwd }: { env?: Readonly<Record<string, string>>; cwd?: string } = {},
   ): Promise<void> {
     await this.#mutex.run(id, async () => {
@@ -244,7 +245,7 @@ export class Engine {
   }
 
   /** Observes a session, decides, records and performs, until an observation finds no news. */
-  observe(id: string): Promise<void> {
+  observe(id: SessionId): Promise<void> {
     const queued = this.#queuedObservations.get(id)
     if (queued !== undefined) return queued
     const observation = this.#runExclusively(id, async () => {
@@ -265,7 +266,7 @@ export class Engine {
    * Removes an ended session with all its files, and its checkpoints only on request. Returns false when the session
    * has not ended.
    */
-  async remove(id: string, { checkpoints = false } = {}): Promise<boolean> {
+  async remove(id: SessionId, { checkpoints = false } = {}): Promise<boolean> {
     const { store, runtime } = this.#context
     await this.services.saveRequested(id)
     return this.#mutex.run(id, async () => {
@@ -353,7 +354,7 @@ export class Engine {
   }
 
   /** Observes these sessions side by side. Before each group it lets the supervisor answer requests and exits. */
-  async #observeAll(ids: readonly string[]): Promise<void> {
+  async #observeAll(ids: readonly SessionId[]): Promise<void> {
     const observations: Promise<void>[] = []
     for (const [index, id] of ids.entries()) {
       if (index % OBSERVATION_GROUP === 0) await this.#context.clock.yieldEventLoop()
@@ -363,7 +364,7 @@ export class Engine {
   }
 
   /** Returns the live sessions, and the ended sessions with pending effects. */
-  #sessionsToObserve(live: readonly Session[]): string[] {
+  #sessionsToObserve(live: readonly Session[]): SessionId[] {
     const pending = this.#context.store.pendingEffects().map(item => item.sessionId)
     return [...new Set([...live.map(session => session.spec.id), ...pending])]
   }
@@ -387,14 +388,14 @@ export class Engine {
     if (this.#isShutDown) throw new Superseded('the supervisor is being stopped')
   }
 
-  async #dispatch(id: string, signal: Signal): Promise<void> {
+  async #dispatch(id: SessionId, signal: Signal): Promise<void> {
     await this.#runExclusively(id, async () => {
       this.#committer.decideAndCommit(id, [signal])
       await this.#runner.performPending(id)
     })
   }
 
-  #runExclusively(id: string, action: () => Promise<void>): Promise<void> {
+  #runExclusively(id: SessionId, action: () => Promise<void>): Promise<void> {
     return this.#mutex.run(id, async () => {
       if (this.#isShutDown) return
       try {

@@ -1,7 +1,7 @@
 import type { Exit, ParserState } from '../core/session/attempt.ts'
+import { isThreadId } from '../core/session/conversation.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
-import { isThreadId } from '../core/session/conversation.ts'
 import { formatBytes } from '../lib/bytes.ts'
 import { headAndTail } from '../lib/text/head-and-tail.ts'
 import { splitCompleteLines } from '../lib/text/split-lines.ts'
@@ -68,7 +68,10 @@ export function observeAttempt(
   const signals: Signal[] = []
   if (state.life !== null && session.attempt.process === null)
     signals.push({ at, type: 'attempt.started', attempt, process: state.life })
-  signals.push(...readOutcome.observations.map(observation => signalFor(observation, attempt, at)))
+  for (const observation of readOutcome.observations) {
+    const signal = signalFor(observation, attempt, at)
+    if (signal !== null) signals.push(signal)
+  }
   if (readOutcome.note !== null) signals.push({ at, type: 'trouble.noted', note: readOutcome.note })
   const isUnconfirmed = session.attempt.input !== null && !session.attempt.input.isConfirmed
   if (isUnconfirmed && readOutcome.hasMore)
@@ -92,10 +95,9 @@ export function observeAttempt(
 
 /** Returns the session with the thread that these observations report. */
 function withReportedThread(session: Session, observations: readonly Observation[]): Session {
-  const reported = observations.findLast(
-    observation => observation.type === 'threaded' && isThreadId(observation.thread),
-  )
-  return reported?.type !== 'threaded' ? session : { ...session, thread: { ...session.thread, id: reported.thread } }
+  const names = observations.flatMap(observation => (observation.type === 'threaded' ? [observation.thread] : []))
+  const id = names.findLast(isThreadId)
+  return id === undefined ? session : { ...session, thread: { ...session.thread, id } }
 }
 
 /**
@@ -291,10 +293,11 @@ function parseLineSafely(line: string, memory: ParserState, read: NonNullable<Ag
   }
 }
 
-function signalFor(observation: Observation, attempt: number, at: number): Signal {
+/** Returns null for a thread whose name is not an id: an agent may report any text. */
+function signalFor(observation: Observation, attempt: number, at: number): Signal | null {
   switch (observation.type) {
     case 'threaded':
-      return { at, attempt, type: 'agent.threaded', thread: observation.thread }
+      return isThreadId(observation.thread) ? { at, attempt, type: 'agent.threaded', thread: observation.thread } : null
     case 'asked':
       return { at, attempt, type: 'agent.asked', question: observation.question }
     case 'answered':

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { RunWhileLive } from '../ports/runtime.ts'
 import type { EngineContext } from './context.ts'
 import { PeriodicCheck } from './periodic-check.ts'
@@ -11,7 +12,8 @@ test('a repair gives no pane to a session that was stopped meanwhile, although n
   }
   const restored: string[] = []
   const repair = async (refs: readonly { sessionId: string }[], whileLive: RunWhileLive): Promise<void> => {
-    for (const { sessionId } of refs) await whileLive(sessionId, async () => void restored.push(sessionId))
+    for (const { sessionId } of refs)
+      await whileLive(testSessionId(sessionId), async () => void restored.push(sessionId))
   }
   const check = (phase: string): Promise<void> => {
     const store = { live: () => [running], load: () => ({ ...running, phase: { name: phase } }) }

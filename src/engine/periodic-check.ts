@@ -1,4 +1,5 @@
 import { isClockRolledBack } from '../core/policy/restart-schedule.ts'
+import type { SessionId } from '../core/session/names.ts'
 import { sessionDueAt, type Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import { attemptRef } from '../ports/runtime.ts'
@@ -10,8 +11,8 @@ export interface PeriodicCheckContext {
   /** Returns false when another supervisor has taken over; then this one must do nothing more. */
   holdsEpoch(): boolean
   /** Runs the action under the session's lock. */
-  runExclusively(sessionId: string, action: () => Promise<void>): Promise<void>
-  dispatch(sessionId: string, signal: Signal): Promise<void>
+  runExclusively(sessionId: SessionId, action: () => Promise<void>): Promise<void>
+  dispatch(sessionId: SessionId, signal: Signal): Promise<void>
 }
 
 /** Finds changes without a notification: lost panes and recorders, and due times that a clock rollback has delayed. */

@@ -6,7 +6,7 @@ import { Superseded } from '../ports/store.ts'
 interface WriteContext {
   readonly clock: Clock
   readonly timings: Pick<Timings, 'servicePause'>
-  readonly onTrouble: (sessionId: string, cause: unknown) => void
+  readonly onTrouble: (subject: string, cause: unknown) => void
   readonly signal: AbortSignal
 }
 

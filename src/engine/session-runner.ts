@@ -1,5 +1,7 @@
 import { describeEffect } from '../core/describe/failed-actions.ts'
+import type { ThreadId } from '../core/session/conversation.ts'
 import type { Effect } from '../core/session/decision.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import type { Duration } from '../lib/time.ts'
@@ -19,7 +21,7 @@ const OBSERVE_DELAY = 1_000
 /** The engine's functions that the runner calls. */
 interface RunnerContext {
   readonly isShutDown: () => boolean
-  readonly observe: (sessionId: string) => void
+  readonly observe: (sessionId: SessionId) => void
   readonly saveBeforeStart: (session: Session) => Promise<Signal[]>
   readonly gitSummary: (session: Session) => Promise<string>
 }
@@ -45,7 +47,7 @@ export class SessionRunner {
   }
 
   /** Records the news from the runtime. Returns true when there were any, because more may follow. */
-  observeOnce(id: string, isSwept = false): boolean {
+  observeOnce(id: SessionId, isSwept = false): boolean {
     const { store, runtime } = this.#context
     const session = store.load(id)
     const { name } = session?.phase ?? { name: 'ended' }
@@ -76,7 +78,7 @@ export class SessionRunner {
     return 0
   }
 
-  #observeLater(id: string): void {
+  #observeLater(id: SessionId): void {
     if (this.#scheduled.has(id)) return
     this.#scheduled.add(id)
     const { clock } = this.#context
@@ -90,13 +92,13 @@ export class SessionRunner {
    * Removes the mailbox entries of the attempt. No news is lost: the next observation begins after the removal and
    * finds any change that an entry announced meanwhile.
    */
-  #clearMailbox(sessionId: string, attempt = Infinity): void {
+  #clearMailbox(sessionId: SessionId, attempt = Infinity): void {
     this.#context.store.assertEpoch()
     this.#context.runtime.acknowledge({ sessionId, attempt })
   }
 
   /** Performs the pending effects in order, and decides on the signals that result from them. */
-  async performPending(id: string): Promise<void> {
+  async performPending(id: SessionId): Promise<void> {
     const { store } = this.#context
     for (
       let item = store.pendingEffects(id)[0];
@@ -119,7 +121,7 @@ export class SessionRunner {
   }
 
   /** Names the action on a session that has just failed with this error. */
-  describeFailure(id: string, cause: unknown): string {
+  describeFailure(id: SessionId, cause: unknown): string {
     const effect = this.#performing.get(id)
     this.#performing.delete(id)
     if (effect !== undefined) return describeEffect(effect)
@@ -127,7 +129,7 @@ export class SessionRunner {
   }
 
   /** Reads the agent's own record before the runner concludes that nothing of the attempt is left. */
-  #readFinalThread(learned: readonly Signal[], id: string): Signal[] {
+  #readFinalThread(learned: readonly Signal[], id: SessionId): Signal[] {
     const session = this.#context.store.load(id)
     const gone = learned.find(isGone)
     if (session === undefined || gone?.attempt !== session.attempt.number) return []
@@ -138,7 +140,7 @@ export class SessionRunner {
     const { runtime, clock, tracker, store } = this.#context
     const { id, cwd, supervision } = session.spec
     const { beads = false } = supervision
-    const isForeign = (thread: string): boolean => store.isThreadUsed(thread, { except: id })
+    const isForeign = (thread: ThreadId): boolean => store.isThreadUsed(thread, { except: id })
     const { saveBeforeStart, gitSummary } = this.#engine
     const isTracked = (): boolean => beads && tracker.findRoot({ cwd, env: runtime.readEnvironment(id) }) !== null
     return { work: runtime, clock, agent: this.#agentOf(session), isForeign, isTracked, saveBeforeStart, gitSummary }

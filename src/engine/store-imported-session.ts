@@ -1,4 +1,5 @@
 import { type SessionStart, createSession, type ImportedState } from '../core/session/create.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Spec } from '../core/session/session-state.ts'
 import type { Usage } from '../core/session/usage.ts'
 import type { Decision } from '../core/session/decision.ts'
@@ -47,7 +48,7 @@ export async function createFirstDecision(
  */
 async function storeImported(
   { messages, read, spent, spentInThread, finalOutput, tasks, reason, importFiles }: ImportedSession,
-  id: string,
+  id: SessionId,
   runtime: SessionFiles,
 ): Promise<ImportedState> {
   for (const [index, text] of messages.entries())

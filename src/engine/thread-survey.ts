@@ -1,3 +1,4 @@
+import { type ThreadId, threadId } from '../core/session/conversation.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { SignalOf } from '../core/session/signals.ts'
 import { nameUuid } from '../lib/name-uuid.ts'
@@ -8,8 +9,8 @@ import type { Runtime } from '../ports/runtime.ts'
 import { attemptRef } from '../ports/runtime.ts'
 
 /** Returns a UUID for the session's current thread: stable across calls, different for the next thread. */
-export function threadTag({ spec, thread }: Session): string {
-  return nameUuid(`${spec.id}/${thread.number}`)
+export function threadTag({ spec, thread }: Session): ThreadId {
+  return threadId(nameUuid(`${spec.id}/${thread.number}`))
 }
 
 type SurveySignal = SignalOf<'thread.surveyed'>
@@ -19,7 +20,7 @@ export interface ThreadContext {
   readonly work: Runtime
   readonly agent: Agent
   /** Returns true for a thread of another session. */
-  readonly isForeign: (thread: string) => boolean
+  readonly isForeign: (thread: ThreadId) => boolean
 }
 
 /** Looks up the agent's own record of the session's thread. */
@@ -106,7 +107,7 @@ function checkThread(
 ): SurveySignal[] {
   const { thread } = session
   const { number: attempt } = session.attempt
-  if (context.agent.findThread === undefined) return thread.id === null ? [] : [assumeRead(session, options)]
+  if (context.agent.findThread === undefined) return thread.id === null ? [] : [assumeRead(session, thread.id, options)]
   const record = findThread(session, context)
   if (record === null) return []
   const text = turnInputOf(session, context.work)
@@ -133,11 +134,11 @@ function turnInputOf(session: Session, runtime: Runtime): string {
 
 /** Assumes that an agent whose record we cannot read has received its input once it reports its thread. */
 function assumeRead(
-  { attempt: { number: attempt }, thread }: Session,
+  { attempt: { number: attempt }, thread: { heard } }: Session,
+  thread: ThreadId,
   options: { at: Instant; isFinal: boolean },
 ): SurveySignal {
-  const messages = thread.heard + 1
-  return { ...options, type: 'thread.surveyed', attempt, thread: thread.id ?? '', messages, hasInput: true }
+  return { ...options, type: 'thread.surveyed', attempt, thread, messages: heard + 1, hasInput: true }
 }
 
 /** Ignores differences in white space: programs trim their input, and some change line ends. */

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { Runtime } from '../ports/runtime.ts'
 import { UnfinishedLines } from './unfinished-lines.ts'
 
-const ref = { sessionId: 's1', name: 'a', attempt: 1, mode: 'headless' } as const
+const ref = { sessionId: testSessionId('s1'), name: 'a', attempt: 1, mode: 'headless' } as const
 const LIMIT = 1_000_000
 
 /** Returns an output that grows, and counts the bytes that its reader has read. */

@@ -1,3 +1,4 @@
+import type { SessionId } from '../core/session/names.ts'
 import type { AttemptRef, AttemptRunner } from '../ports/runtime.ts'
 
 const LINE_END = 0x0a
@@ -30,7 +31,7 @@ export class UnfinishedLines {
     return true
   }
 
-  forget(sessionId: string): void {
+  forget(sessionId: SessionId): void {
     this.#searched.delete(sessionId)
   }
 }

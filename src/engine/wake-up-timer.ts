@@ -1,3 +1,4 @@
+import type { SessionId } from '../core/session/names.ts'
 import type { Instant } from '../lib/time.ts'
 import type { EngineContext } from './context.ts'
 
@@ -7,13 +8,13 @@ const RETRY_DELAY = 1_000
 /** Fires for the session that is due next. The store holds the due times; this class holds only the timer. */
 export class WakeUpTimer {
   readonly #context: Pick<EngineContext, 'store' | 'clock'>
-  readonly #onDue: (sessionId: string, at: Instant) => Promise<void>
+  readonly #onDue: (sessionId: SessionId, at: Instant) => Promise<void>
   #cancel: () => void = () => undefined
   #isStopped = false
 
   constructor(
     context: Pick<EngineContext, 'store' | 'clock'>,
-    onDue: (sessionId: string, at: Instant) => Promise<void>,
+    onDue: (sessionId: SessionId, at: Instant) => Promise<void>,
   ) {
     this.#context = context
     this.#onDue = onDue

@@ -31,13 +31,13 @@ export interface JobFailure {
   readonly isFinal: boolean
 }
 
-export interface KeyedJobsOptions {
+export interface KeyedJobsOptions<Owner extends string> {
   readonly clock: TimerClock
   /** Runs before each start. If it throws, the job does not run, and `onError` receives the error. */
   readonly beforeStart?: () => void
   /** Receives the owner after the end of each of its jobs. It must call `want` again. */
-  readonly onFinished: (owner: string) => void
-  readonly onError: (owner: string, cause: unknown) => void
+  readonly onFinished: (owner: Owner) => void
+  readonly onError: (owner: Owner, cause: unknown) => void
 }
 
 interface Entry {
@@ -60,12 +60,12 @@ interface Entry {
  * Runs the jobs that owners want: starts missing ones when they are due, aborts those that are no longer wanted, and
  * retries failed ones after growing pauses. It sets a timer only for a job that waits.
  */
-export class KeyedJobs {
-  readonly #options: KeyedJobsOptions
-  readonly #owners = new Map<string, Map<string, Entry>>()
+export class KeyedJobs<Owner extends string = string> {
+  readonly #options: KeyedJobsOptions<Owner>
+  readonly #owners = new Map<Owner, Map<string, Entry>>()
   readonly #stopping = new AbortController()
 
-  constructor(options: KeyedJobsOptions) {
+  constructor(options: KeyedJobsOptions<Owner>) {
     this.#options = options
   }
 
@@ -75,7 +75,7 @@ export class KeyedJobs {
   }
 
   /** Replaces all jobs that this owner wants. */
-  want(owner: string, jobs: readonly Job[]): void {
+  want(owner: Owner, jobs: readonly Job[]): void {
     const known = this.#owners.get(owner)
     if (this.stopping.aborted || (known === undefined && jobs.length === 0)) return
     const entries = known ?? new Map<string, Entry>()
@@ -86,7 +86,7 @@ export class KeyedJobs {
   }
 
   /** Returns the keys of the owner's running jobs, including those that are being aborted. */
-  runningKeys(owner: string): Set<string> {
+  runningKeys(owner: Owner): Set<string> {
     const entries = [...(this.#owners.get(owner)?.values() ?? [])]
     return new Set(entries.filter(({ running }) => running !== undefined).map(({ job }) => job.key))
   }
@@ -102,7 +102,7 @@ export class KeyedJobs {
     await Promise.all(entries.map(({ done }) => done))
   }
 
-  #keep(owner: string, entries: Map<string, Entry>, job: Job): void {
+  #keep(owner: Owner, entries: Map<string, Entry>, job: Job): void {
     const entry = entries.get(job.key) ?? newEntry(job)
     entries.set(job.key, entry)
     entry.job = job
@@ -122,7 +122,7 @@ export class KeyedJobs {
     entry.notBefore = failures === 0 ? 0 : this.#options.clock.now() + pauseAfter(entry.job.retry, failures)
   }
 
-  #startBy(owner: string, entry: Entry, at: Instant): void {
+  #startBy(owner: Owner, entry: Entry, at: Instant): void {
     if (entry.startAt !== undefined && entry.startAt <= at) return
     const { clock } = this.#options
     entry.cancelTimer()
@@ -131,7 +131,7 @@ export class KeyedJobs {
     if (at < Infinity) entry.cancelTimer = clock.schedule(at, () => this.#start(owner, entry))
   }
 
-  #start(owner: string, entry: Entry): void {
+  #start(owner: Owner, entry: Entry): void {
     const controller = new AbortController()
     entry.startAt = undefined
     entry.running = controller
@@ -142,7 +142,7 @@ export class KeyedJobs {
     })
   }
 
-  async #runAndReport(owner: string, entry: Entry, signal: AbortSignal): Promise<void> {
+  async #runAndReport(owner: Owner, entry: Entry, signal: AbortSignal): Promise<void> {
     const { job } = entry
     const { onFailure: _, ...unreported } = job
     try {
@@ -163,7 +163,7 @@ export class KeyedJobs {
     return withTimeout(run, { clock: this.#options.clock, limit, doing, signal })
   }
 
-  async #fail(owner: string, entry: Entry, { job, cause }: { job: Job; cause: unknown }): Promise<void> {
+  async #fail(owner: Owner, entry: Entry, { job, cause }: { job: Job; cause: unknown }): Promise<void> {
     const { onError, clock } = this.#options
     const { maxTries, maxPause } = job.retry
     const isHopeless = cause instanceof Trouble && !cause.mayHelpToRetry
@@ -179,7 +179,7 @@ export class KeyedJobs {
     }
   }
 
-  #finish(owner: string, entry: Entry): void {
+  #finish(owner: Owner, entry: Entry): void {
     const entries = this.#owners.get(owner)
     if (!entry.isWanted) entries?.delete(entry.job.key)
     if (entries?.size === 0) this.#owners.delete(owner)

@@ -1,6 +1,7 @@
 import type { Loop } from '../core/loop/loop-state.ts'
 import type { LoopSignal } from '../core/loop/signals.ts'
 import type { LoopSpec } from '../core/loop/spec.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Checks } from '../ports/checks.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ListBackup, TaskSource } from '../ports/task-source.ts'
@@ -13,7 +14,7 @@ import { WorktreePaths } from './worktree-paths.ts'
 
 /** The loop's own session. */
 export interface LoopSession {
-  readonly id: string
+  readonly id: SessionId
   readonly name: string
   readonly task: string
   readonly cwd: string

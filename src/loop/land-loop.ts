@@ -1,6 +1,7 @@
 import type { LandedView } from '../api/contract/loop-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { Loop } from '../core/loop/loop-state.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Refusal } from '../lib/errors.ts'
 import { Trouble, rootReason } from '../lib/errors.ts'
@@ -26,7 +27,7 @@ const TIMEOUT = 60_000
  * Lands a stopped loop's branch in the user's checkout. After an interruption it can run again, and detects which steps
  * are done.
  */
-export async function landLoop(home: Home, sessionId: string, how: LandOptions = {}): Promise<LandedView> {
+export async function landLoop(home: Home, sessionId: SessionId, how: LandOptions = {}): Promise<LandedView> {
   const session = readStoredSession(home, sessionId)
   const loop = readLoopOrThrow(home, sessionId)
   if (session === undefined || loop === undefined)

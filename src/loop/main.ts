@@ -4,6 +4,7 @@ import { lastStop } from '../core/session/events.ts'
 import { requestedTasks } from '../core/loop/schedule.ts'
 import { type Loop, isInProgress } from '../core/loop/loop-state.ts'
 import { parseLoopSpec } from '../core/loop/spec.ts'
+import type { SessionId } from '../core/session/names.ts'
 import { NO_USAGE, type Usage, addUsage } from '../core/session/usage.ts'
 import type { Task } from '../core/session/task.ts'
 import { Trouble, errorMessage, invariant, isRefusal } from '../lib/errors.ts'
@@ -53,8 +54,8 @@ export async function runLoop(argv: readonly string[]): Promise<void> {
 }
 
 function readOwnSession(home: Home): Session {
-  const { sessionId } = parseMailboxEntry(process.env['ONESHOT_ATTEMPT'] ?? '')
-  const session = readStoredSession(home, sessionId)
+  const own = parseMailboxEntry(process.env['ONESHOT_ATTEMPT'] ?? '')
+  const session = own === null ? undefined : readStoredSession(home, own.sessionId)
   invariant(session !== undefined, 'a loop runs in a session of its own; start one with: oneshot ralph')
   return session
 }
@@ -64,7 +65,7 @@ function toLoopSession(home: Home, { spec: { id, name, task, cwd } }: Session): 
 }
 
 /** An unreadable record ends the loop: a fresh start would repeat all work. */
-function readKnownLoop(home: Home, id: string): Loop | undefined {
+function readKnownLoop(home: Home, id: SessionId): Loop | undefined {
   try {
     return readLoopOrThrow(home, id)
   } catch (cause) {

@@ -2,12 +2,18 @@ import { refusal } from '../api/contract/problems.ts'
 import type { RetriedView } from '../api/contract/loop-view.ts'
 import type { LoopTask } from '../core/loop/loop-state.ts'
 import { resetForRetry } from '../core/loop/task-retries.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Home } from '../state/home.ts'
 import { readLoopOrThrow, writeLoop } from '../state/loop-file.ts'
 import { readStoredSession } from '../world/store/reader.ts'
 
 /** Reopens a task of a stopped loop. The loop works on it after a resume. */
-export function retryTask(home: Home, sessionId: string, wanted: string, options: { isFresh: boolean }): RetriedView {
+export function retryTask(
+  home: Home,
+  sessionId: SessionId,
+  wanted: string,
+  options: { isFresh: boolean },
+): RetriedView {
   const session = readStoredSession(home, sessionId)
   const loop = readLoopOrThrow(home, sessionId)
   if (session === undefined || loop === undefined) throw refusal('no-task', 'this loop has not read its list yet')

@@ -3,6 +3,7 @@ import { connect } from '../api/client.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import type { WorkerExit } from '../core/loop/signals.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import { NO_USAGE, totalUsage } from '../core/session/usage.ts'
 import { Refusal } from '../lib/errors.ts'
@@ -19,9 +20,9 @@ const RETRY_INTERVAL: Duration = 500
 /** Runs the workers of a loop as sessions of the supervisor; `parent` is the id of the loop's session. */
 export class SessionWorkers implements Workers {
   readonly #home: Home
-  readonly #parent: string
+  readonly #parent: SessionId
 
-  constructor(home: Home, parent: string) {
+  constructor(home: Home, parent: SessionId) {
     this.#home = home
     this.#parent = parent
   }
@@ -55,18 +56,18 @@ export class SessionWorkers implements Workers {
     return { id, name }
   }
 
-  async resume(id: string, ending: AbortSignal): Promise<void> {
+  async resume(id: SessionId, ending: AbortSignal): Promise<void> {
     await this.#retryUntilReachable(async client => {
       if (readStoredSession(this.#home, id)?.phase.name === 'blocked') await client.resume(id)
     }, ending)
   }
 
-  async *watch(id: string, ending: AbortSignal): AsyncGenerator<WorkerState> {
+  async *watch(id: SessionId, ending: AbortSignal): AsyncGenerator<WorkerState> {
     for await (const { phase, reason, trouble } of watchSession(this.#home, id, ending))
       yield { phase, reason, problem: trouble }
   }
 
-  readExit(id: string): WorkerExit {
+  readExit(id: SessionId): WorkerExit {
     const record = readStoredSession(this.#home, id)
     const said = record?.attempt.result?.text ?? ''
     const spent = record === undefined ? NO_USAGE : totalUsage(record.spending)
@@ -128,7 +129,7 @@ function toRunRequest({ options, name, prompt, cwd, env }: WorkerRequest): Omit<
 }
 
 /** Finds serial loops among the sessions of a home. */
-export function storedSerialLoops(home: Home, self: { readonly id: string; readonly cwd: string }): SerialLoops {
+export function storedSerialLoops(home: Home, self: { readonly id: SessionId; readonly cwd: string }): SerialLoops {
   return {
     find: ({ isEarlier } = { isEarlier: false }) => {
       const sessions = readLiveSessions(home)

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import type { LoopTask } from '../core/loop/loop-state.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Worktree } from '../ports/worktrees.ts'
 
 /**
@@ -10,7 +11,7 @@ export class WorktreePaths {
   readonly #folder: string
   readonly #branch: string
 
-  constructor({ cwd, name, id }: { cwd: string; name: string; id: string }, top: string) {
+  constructor({ cwd, name, id }: { cwd: string; name: string; id: SessionId }, top: string) {
     // A few letters of the id separate successive loops of the same name.
     const own = `${name}-${id.slice(0, 4)}`
     this.#folder = path.join(top, '.agent', 'worktrees', own)

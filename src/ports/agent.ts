@@ -1,10 +1,12 @@
 import type { Exit, TurnResult, ParserState } from '../core/session/attempt.ts'
+import type { ThreadId } from '../core/session/conversation.ts'
 import type { Autonomy, Mode, SuccessCriterion } from '../core/session/session-state.ts'
 import type { AgentUpdate } from '../core/session/signals.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 
 /** One fact that an adapter read from the output of the agent's program. */
 export type Observation =
+  /** The program names its thread. The name is unchecked. */
   | { readonly type: 'threaded'; readonly thread: string }
   | { readonly type: 'asked'; readonly question: string }
   | { readonly type: 'answered' }
@@ -31,12 +33,12 @@ export interface LaunchRequest {
   /** The session's saved environment. */
   readonly env: Readonly<Record<string, string>>
   /** The thread to resume; null starts a new thread. */
-  readonly resume: string | null
+  readonly resume: ThreadId | null
   /**
    * A UUID for the session's current thread: the thread's id if the program lets us choose one, else a tag to find it
    * by.
    */
-  readonly tag: string
+  readonly tag: ThreadId
   /** True if the text continues an interrupted turn; false if it is a new message. */
   readonly isContinuation: boolean
   readonly autonomy: Autonomy
@@ -57,22 +59,22 @@ export interface LaunchPlan {
 /** The facts about a thread that are known before the lookup of its record. */
 export interface ThreadQuery {
   /** The id that the program reported; null until it reports one. */
-  readonly thread: string | null
+  readonly thread: ThreadId | null
   /** The tag that `planLaunch` got. */
-  readonly tag: string
+  readonly tag: ThreadId
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   /** The time at which oneshot launched the first attempt of this thread. */
   readonly since: Instant
   /** Returns true for a thread of another session. The lookup never returns such a thread. */
-  readonly isForeign: (thread: string) => boolean
+  readonly isForeign: (thread: ThreadId) => boolean
   /** The first text of the thread. It identifies a thread whose id the program never reported. */
   readonly opening: string
 }
 
 /** The agent's own record of a thread, on disk. */
 export interface ThreadRecord {
-  readonly thread: string
+  readonly thread: ThreadId
   /**
    * All messages from people, or from us on their behalf, in order and in full. Tool results and the program's own
    * notes do not count.
@@ -120,7 +122,7 @@ export interface Agent {
    * Returns the whole argv with which a person continues a thread in its folder, without oneshot. Absent if that makes
    * no sense.
    */
-  readonly resumeCommand?: (program: string, thread: string) => readonly string[]
+  readonly resumeCommand?: (program: string, thread: ThreadId) => readonly string[]
   /** Interprets a line of output and renders it for people. Absent if the adapter does not interpret output. */
   readonly readLine?: (line: string, memory: ParserState) => ParsedLine
   /**

@@ -1,11 +1,12 @@
 import type { Checkpoint, CheckpointOptions, CheckpointTrigger, DiffStat } from '../core/checkpoint/checkpoint.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Spec } from '../core/session/session-state.ts'
 import type { Instant } from '../lib/time.ts'
 
 /** The session whose checkpoints a call is about, and its folder, which determines the repository. */
 export interface CheckpointTarget {
   readonly cwd: string
-  readonly sessionId: string
+  readonly sessionId: SessionId
   /** The session's name. With the id it forms the ref: `refs/oneshot/NAME/ID`. */
   readonly name: string
   /** The umask of restored files. Absent: the usual 022. */
@@ -37,19 +38,19 @@ export interface CheckpointRequest {
 /** A session with checkpoints in a repository. It may come from another machine. */
 export interface SavedSession {
   readonly name: string
-  readonly sessionId: string
+  readonly sessionId: SessionId
   readonly last: Checkpoint
   /** The record that was stored with the last checkpoint. */
   readonly record: string
   /** The session that continues this one, and the machine of that session. */
-  readonly claim?: { readonly sessionId: string; readonly host: string }
+  readonly claim?: { readonly sessionId: SessionId; readonly host: string }
 }
 
 type Env = Readonly<Record<string, string>>
 
 export interface SessionRef {
   readonly name: string
-  readonly sessionId: string
+  readonly sessionId: SessionId
 }
 
 /** A remote to fetch from, and the environment for the git commands. */
@@ -71,7 +72,7 @@ export interface FetchResult {
 export interface ClaimRequest extends Remote {
   readonly at: Instant
   /** The session that continues this one. */
-  readonly sessionId: string
+  readonly sessionId: SessionId
   readonly host: string
   /** True ignores the claim of another session, because its machine is lost. */
   readonly isTakeOver: boolean

@@ -1,5 +1,6 @@
 import type { Event } from '../core/session/events.ts'
 import type { HookCall, Notice, NoticeKind } from '../core/notify/notice.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import type { Notification } from '../core/notify/notification.ts'
 import { Trouble } from '../lib/errors.ts'
@@ -33,7 +34,7 @@ export interface NotificationStore {
   /** Returns the notices that have no channels assigned yet, in order. */
   unrouted(): Notice[]
   /** Returns all notices of this session since `at`, in order, whatever their state. */
-  noticesSince(sessionId: string, at: Instant): Notice[]
+  noticesSince(sessionId: SessionId, at: Instant): Notice[]
   /** Assigns a notice to these channels. Repeated calls assign it once. An empty list settles the notice. */
   route(noticeId: string, channels: readonly string[], due: Instant): void
   /** Returns all unsettled deliveries, in the order of their notices. */

@@ -1,10 +1,11 @@
 import type { Exit, ProcessIdentity } from '../core/session/attempt.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Mode, Session } from '../core/session/session-state.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 
 /** One attempt of one session, as the work plane identifies it. */
 export interface AttemptRef {
-  readonly sessionId: string
+  readonly sessionId: SessionId
   /** The session's name, which is also the name of its pane. */
   readonly name: string
   readonly attempt: number
@@ -81,32 +82,32 @@ export interface SessionFiles {
    * if the session is to have one, so that a reader who follows it from the start looks in the right place.
    */
   prepare(
-    sessionId: string,
+    sessionId: SessionId,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>>; hasTranscript?: boolean },
   ): Promise<void>
   /** Returns the stored environment of a session. */
-  readEnvironment(sessionId: string): Readonly<Record<string, string>>
+  readEnvironment(sessionId: SessionId): Readonly<Record<string, string>>
   /** Changes some variables durably, for later attempts. */
-  changeEnvironment(sessionId: string, changes: Readonly<Record<string, string>>): Promise<void>
+  changeEnvironment(sessionId: SessionId, changes: Readonly<Record<string, string>>): Promise<void>
   /** Stores a message durably, before oneshot accepts it. Number 1 is the prompt. */
-  storeMessage(sessionId: string, message: number, text: Uint8Array): Promise<void>
+  storeMessage(sessionId: SessionId, message: number, text: Uint8Array): Promise<void>
   /** Returns the text of a message. */
-  readMessage(sessionId: string, message: number): Uint8Array
+  readMessage(sessionId: SessionId, message: number): Uint8Array
   /** Returns the end of the transcript, at most `limit` bytes. */
-  transcriptTail(sessionId: string, limit: number): string
+  transcriptTail(sessionId: SessionId, limit: number): string
   /**
    * Truncates the transcript to `length` and appends the text; returns the new length. A repeated call leads to the
    * same file.
    */
-  writeTranscript(sessionId: string, length: number, text: string): number
+  writeTranscript(sessionId: SessionId, length: number, text: string): number
   /** Removes a session's files. */
-  removeSession(sessionId: string): Promise<void>
+  removeSession(sessionId: SessionId): Promise<void>
 }
 
 /** Shows sessions in panes. No attempt depends on a pane. */
 export interface Viewer {
   /** Shows one line about the session's state in its pane. Never delays the caller. */
-  setStatusLine(sessionId: string, line: string): void
+  setStatusLine(sessionId: SessionId, line: string): void
   /** Closes the session's panes. A repeated call does nothing. */
   closePanes(ref: AttemptRef): Promise<void>
   /** Repairs the live sessions: opens their panes again after a kill of tmux, and restarts a terminal's recorder. */
@@ -163,7 +164,7 @@ export interface AttemptRunner {
    */
   sweep(ref: AttemptRef, options: { force: boolean }): Promise<number>
   /** Calls back when a shim reports a change of a session, or when a watched session has new output. */
-  onChange(listener: (sessionId: string) => void): void
+  onChange(listener: (sessionId: SessionId) => void): void
   /** Watches the output of this session; `false` ends that. */
   watchOutput(ref: AttemptRef, on: boolean): void
   /** Deletes the mailbox entries of this attempt and earlier ones, because their content is recorded. */
@@ -176,7 +177,7 @@ export interface AttemptRunner {
 export interface Runtime extends AttemptRunner, SessionFiles, Viewer {}
 
 /** Runs an action for a session in its turn, if the session is still at work then. */
-export type RunWhileLive = (sessionId: string, action: () => Promise<void>) => Promise<void>
+export type RunWhileLive = (sessionId: SessionId, action: () => Promise<void>) => Promise<void>
 
 /** Returns the current attempt of a session, or the attempt that an effect belongs to. */
 export function attemptRef(session: Session, attempt: number = session.attempt.number): AttemptRef {

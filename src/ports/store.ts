@@ -1,5 +1,7 @@
+import type { ThreadId } from '../core/session/conversation.ts'
 import type { Effect } from '../core/session/decision.ts'
 import type { Event } from '../core/session/events.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Decision } from '../core/session/decision.ts'
 import type { Instant } from '../lib/time.ts'
@@ -8,13 +10,13 @@ import type { NotificationStore, Outgoing } from './notifications.ts'
 /** An effect that is recorded and not yet settled. */
 export interface PendingEffect {
   readonly key: string
-  readonly sessionId: string
+  readonly sessionId: SessionId
   readonly effect: Effect
 }
 
 export interface StoredEvent {
   readonly seq: number
-  readonly sessionId: string
+  readonly sessionId: SessionId
   readonly event: Event
 }
 
@@ -38,7 +40,7 @@ export interface Store {
    * Records a step: the session, its events, its pending effects, its notices and hooks. Records all of it or nothing.
    */
   record(step: Decision, outgoing?: Outgoing): void
-  load(id: string): Session | undefined
+  load(id: SessionId): Session | undefined
   /** Returns every session ever made, newest first: its cost grows with their number. */
   all(): Session[]
   live(): Session[]
@@ -48,34 +50,34 @@ export interface Store {
   /**
    * Records that these ended sessions have no open work. The next record of such a session makes it unsettled again.
    */
-  markSettled(ids: readonly string[]): void
+  markSettled(ids: readonly SessionId[]): void
   /** Returns true when a session, live or ended, has this name. */
   isNameUsed(name: string): boolean
   /** Returns true when a session other than `except` has this conversation. */
-  isThreadUsed(thread: string, options: { readonly except: string }): boolean
+  isThreadUsed(thread: ThreadId, options: { readonly except: SessionId }): boolean
   /** Returns the session that its parent started under this key. */
-  findChild(parentId: string, key: string): Session | undefined
+  findChild(parentId: SessionId, key: string): Session | undefined
   /** Returns a session with its owners and all sessions that these own. The owner is the session that started it. */
-  family(id: string): Session[]
+  family(id: SessionId): Session[]
   /** Yields the sessions of a folder, that which began or woke last first. */
   inFolder(cwd: string): Iterable<Session>
   /**
    * Returns settled sessions that ended before this time, the oldest end first. Excludes workers whose parent still
    * exists, because the parent may read them.
    */
-  removable(endedBefore: Instant, limit: number): string[]
+  removable(endedBefore: Instant, limit: number): SessionId[]
   /**
    * Returns the unsettled effects of one session, in the order of their decisions; of all sessions if none is named.
    */
-  pendingEffects(sessionId?: string): PendingEffect[]
+  pendingEffects(sessionId?: SessionId): PendingEffect[]
   /** Records that the engine performed the effect, or no longer needs it. */
   settleEffect(key: string): void
   /** Returns the earliest alarm of all sessions. */
   nextDue(): Instant | undefined
   /** Returns the sessions whose alarm is due. */
-  dueSessions(now: Instant): string[]
-  events(sessionId: string): StoredEvent[]
+  dueSessions(now: Instant): SessionId[]
+  events(sessionId: SessionId): StoredEvent[]
   /** Deletes a session and everything that belongs to it, except its unsent notices. */
-  remove(id: string): void
+  remove(id: SessionId): void
   close(): void
 }

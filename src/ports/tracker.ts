@@ -1,3 +1,4 @@
+import type { SessionId } from '../core/session/names.ts'
 import type { Issue, TrackerSnapshot } from '../core/session/task.ts'
 
 /**
@@ -31,7 +32,7 @@ export interface Tracker {
   /** Closes an issue. A closed issue stays as it is. */
   closeIssue(place: TrackerContext, id: string, reason: string, abortSignal: AbortSignal): Promise<void>
   /** Returns the last snapshot of the tracker for a session; null before the first one. */
-  loadSnapshot(sessionId: string): TrackerSnapshot | null
+  loadSnapshot(sessionId: SessionId): TrackerSnapshot | null
   /** Writes the snapshot in one step, beside the session's other files. */
-  saveSnapshot(sessionId: string, snapshot: Omit<TrackerSnapshot, 'kind' | 'hash'>): void
+  saveSnapshot(sessionId: SessionId, snapshot: Omit<TrackerSnapshot, 'kind' | 'hash'>): void
 }

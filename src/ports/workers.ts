@@ -1,5 +1,6 @@
 import type { WorkerExit } from '../core/loop/signals.ts'
 import type { WorkerOptions } from '../core/loop/spec.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Phase } from '../core/session/session-state.ts'
 
 /** A request for a worker: its options, and what is special to this iteration. */
@@ -13,7 +14,7 @@ export interface WorkerRequest {
 
 /** A worker session. */
 export interface Worker {
-  readonly id: string
+  readonly id: SessionId
   readonly name: string
 }
 
@@ -39,11 +40,11 @@ export interface Workers {
    */
   ensureRunning(key: string, request: WorkerRequest, ending: AbortSignal): Promise<Worker>
   /** Resumes a blocked worker after the loop has solved its problem; does nothing for a worker that is not blocked. */
-  resume(id: string, ending: AbortSignal): Promise<void>
+  resume(id: SessionId, ending: AbortSignal): Promise<void>
   /** Yields the state now and after each change, until the worker has ended, no longer exists, or the signal aborts. */
-  watch(id: string, ending: AbortSignal): AsyncGenerator<WorkerState>
+  watch(id: SessionId, ending: AbortSignal): AsyncGenerator<WorkerState>
   /** Returns the end of a worker; `failed` for a session that no longer exists. */
-  readExit(id: string): WorkerExit
+  readExit(id: SessionId): WorkerExit
   /** Returns true if the loop itself must stop: the supervisor then stops its workers too, without a user's request. */
   isLoopStopping(): boolean
   /** Stops all running workers; resolves when the supervisor has recorded that. */

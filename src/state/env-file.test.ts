@@ -1,10 +1,11 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { findEnvironment, readEnvironment, writeEnvironment } from './env-file.ts'
 import { sessionFolder } from './session-folder.ts'
 
-const ID = 'aaaaaaaaaa'
+const ID = testSessionId('aaaaaaaaaa')
 let temp: TempHome
 beforeEach(() => {
   temp = tempHome()

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Loop, LoopStage, TaskStateName } from '../core/loop/loop-state.ts'
 import { upgradeLoop } from '../core/loop/upgrade.ts'
+import type { SessionId } from '../core/session/names.ts'
 import {
   amount,
   anything,
@@ -26,19 +27,19 @@ import { sessionFolder } from './session-folder.ts'
 import type { Home } from './home.ts'
 
 /** Returns the folder of a loop's files within its session's folder. */
-export function loopFolder(home: Home, sessionId: string): string {
+export function loopFolder(home: Home, sessionId: SessionId): string {
   return path.join(sessionFolder(home, sessionId).root, 'loop')
 }
 
 /** Writes the loop's state, atomically and durably. */
-export function writeLoop(home: Home, sessionId: string, loop: Loop): void {
+export function writeLoop(home: Home, sessionId: SessionId, loop: Loop): void {
   const folder = loopFolder(home, sessionId)
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeDurably(path.join(folder, 'loop.json'), encodeRecord(FORMAT, { loop }))
 }
 
 /** Returns undefined if the loop has not decided anything yet, if the file is unreadable, and for other sessions. */
-export function readLoop(home: Home, sessionId: string): Loop | undefined {
+export function readLoop(home: Home, sessionId: SessionId): Loop | undefined {
   try {
     return readLoopOrThrow(home, sessionId)
   } catch (cause) {
@@ -51,7 +52,7 @@ export function readLoop(home: Home, sessionId: string): Loop | undefined {
  * Reads the file for the loop's program. Throws if the file exists and is unreadable: it must not start as a new loop.
  * The file stays as it is.
  */
-export function readLoopOrThrow(home: Home, sessionId: string): Loop | undefined {
+export function readLoopOrThrow(home: Home, sessionId: SessionId): Loop | undefined {
   return readRecordFile(path.join(loopFolder(home, sessionId), 'loop.json'), FORMAT, MAX_FILE_SIZE)?.loop
 }
 

@@ -1,10 +1,11 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { sessionFolder } from './session-folder.ts'
 import { readTroubleFile, removeTroubleFile, writeTroubleFile } from './repeated-trouble-file.ts'
 
-const ID = 'aaaaaaaaaa'
+const ID = testSessionId('aaaaaaaaaa')
 const TROUBLE = { doing: 'closing the panes', count: 2, since: 1_000, reason: 'permission denied' }
 let temp: TempHome
 beforeEach(() => {
@@ -28,7 +29,7 @@ test('a long reason does not make the file long', () => {
 })
 
 test('a session that was removed gets no file', () => {
-  writeTroubleFile(temp.home, 'removed', TROUBLE)
+  writeTroubleFile(temp.home, testSessionId('removed'), TROUBLE)
   expect(fs.readdirSync(temp.home.sessions)).toEqual([ID])
 })
 

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import type { RepeatedTrouble } from '../core/describe/failed-actions.ts'
+import type { SessionId } from '../core/session/names.ts'
 import { instant, numberBetween, object, type Parser, string } from '../lib/codec.ts'
 import { replaceFile } from '../os/files/file-io.ts'
 import { readJsonCache } from '../os/files/json-file.ts'
@@ -11,7 +12,7 @@ const MAX_FILE_SIZE = 16_384
 const MAX_TEXT_LENGTH = 1_000
 
 /** Returns the repeated trouble of a session; null if there is none. Needs no supervisor. */
-export function readTroubleFile(home: Home, sessionId: string): RepeatedTrouble | null {
+export function readTroubleFile(home: Home, sessionId: SessionId): RepeatedTrouble | null {
   // The next failure replaces a damaged file.
   return readJsonCache(sessionFolder(home, sessionId).trouble, parseTrouble, MAX_FILE_SIZE)
 }
@@ -26,7 +27,7 @@ const parseTrouble: Parser<RepeatedTrouble> = object({
 /** Writes nothing for a session that was removed meanwhile. Throws on a full disk. */
 export function writeTroubleFile(
   home: Home,
-  sessionId: string,
+  sessionId: SessionId,
   { doing, count, since, reason }: RepeatedTrouble,
 ): void {
   const { root, trouble } = sessionFolder(home, sessionId)
@@ -35,6 +36,6 @@ export function writeTroubleFile(
   replaceFile(trouble, `${JSON.stringify({ ...texts, count, since })}\n`)
 }
 
-export function removeTroubleFile(home: Home, sessionId: string): void {
+export function removeTroubleFile(home: Home, sessionId: SessionId): void {
   fs.rmSync(sessionFolder(home, sessionId).trouble, { force: true })
 }

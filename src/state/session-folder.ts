@@ -1,5 +1,9 @@
 import path from 'node:path'
+import { isSessionId, type SessionId } from '../core/session/names.ts'
 import type { Home } from './home.ts'
+
+/** For rooms that know the folders of sessions, and no other part of core. */
+export { isSessionId, sessionId, type SessionId } from '../core/session/names.ts'
 
 /** Paths of one session's files. */
 export interface SessionFolder {
@@ -59,7 +63,7 @@ export interface AttemptFolder {
   readonly gap: string
 }
 
-export function sessionFolder(home: Home, id: string): SessionFolder {
+export function sessionFolder(home: Home, id: SessionId): SessionFolder {
   const root = `${home.sessions}/${id}`
   const at = (name: string): string => `${root}/${name}`
   return {
@@ -79,7 +83,7 @@ export function sessionFolder(home: Home, id: string): SessionFolder {
   }
 }
 
-export function attemptFolder(home: Home, id: string, attempt: number): AttemptFolder {
+export function attemptFolder(home: Home, id: SessionId, attempt: number): AttemptFolder {
   return attemptFolderAt(`${home.sessions}/${id}/attempts/${attempt}`)
 }
 
@@ -111,16 +115,17 @@ export function attemptFolderAt(root: string): AttemptFolder {
 /**
  * Returns the value of ONESHOT_ATTEMPT in all processes of an attempt, which is also the name of its mailbox entries.
  */
-export function attemptId(sessionId: string, attempt: number): string {
+export function attemptId(sessionId: SessionId, attempt: number): string {
   return `${sessionId}.${attempt}`
 }
 
-export function parseMailboxEntry(entry: string): { sessionId: string; attempt: number } {
+/** Returns null unless the entry begins with the id of a session: any process can write such a text. */
+export function parseMailboxEntry(entry: string): { sessionId: SessionId; attempt: number } | null {
   const [sessionId = '', attempt] = entry.split('.')
-  return { sessionId, attempt: Number(attempt) }
+  return isSessionId(sessionId) ? { sessionId, attempt: Number(attempt) } : null
 }
 
 /** Returns the socket of the tmux server that owns a terminal session's tty. */
-export function terminalSocket(home: Home, sessionId: string): string {
+export function terminalSocket(home: Home, sessionId: SessionId): string {
   return path.join(home.terminals, `${sessionId}.sock`)
 }

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { type AttemptFolder, attemptFolder } from './session-folder.ts'
 import { homeAt } from './home.ts'
 import { readClaim, readExit, readShim, readStarted } from './shim-records.ts'
@@ -10,7 +11,7 @@ let root: string
 let folder: AttemptFolder
 beforeEach(() => {
   root = fs.mkdtempSync(path.join(os.tmpdir(), 'os-spool-'))
-  folder = attemptFolder(homeAt(root), 'aaaaaaaaaa', 1)
+  folder = attemptFolder(homeAt(root), testSessionId('aaaaaaaaaa'), 1)
   fs.mkdirSync(folder.root, { recursive: true })
 })
 afterEach(() => fs.rmSync(root, { recursive: true }))

@@ -1,5 +1,6 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
+import type { SessionId } from '../core/session/names.ts'
 import type { Issue, TrackerSnapshot } from '../core/session/task.ts'
 import { instant, object, oneOf, type Parser, string, tryParseJson, validEntriesOf, withDefault } from '../lib/codec.ts'
 import { replaceFile } from '../os/files/file-io.ts'
@@ -8,7 +9,7 @@ import { sessionFolder } from './session-folder.ts'
 import type { Home } from './home.ts'
 
 /** Returns the session's last snapshot of its project's task tracker; null if there is none. Needs no supervisor. */
-export function readTrackerFile(home: Home, sessionId: string): TrackerSnapshot | null {
+export function readTrackerFile(home: Home, sessionId: SessionId): TrackerSnapshot | null {
   return readJsonCache(sessionFolder(home, sessionId).tracker, parseSnapshot, MAX_FILE_SIZE)
 }
 
@@ -31,7 +32,7 @@ export function parseTrackerFile(text: string): TrackerSnapshot | null {
   return tryParseJson(text, parseSnapshot)
 }
 
-export function writeTrackerFile(home: Home, sessionId: string, seen: Omit<TrackerSnapshot, 'hash'>): void {
+export function writeTrackerFile(home: Home, sessionId: SessionId, seen: Omit<TrackerSnapshot, 'hash'>): void {
   const { root, tracker } = sessionFolder(home, sessionId)
   if (!fs.existsSync(root)) return // The session was removed meanwhile.
   const { kind, version, at, ready, settled } = seen

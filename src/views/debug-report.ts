@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Event } from '../core/session/events.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import { maskObject } from '../lib/mask/mask.ts'
 import { formatIso } from '../lib/time.ts'
@@ -36,7 +37,7 @@ export interface FileReport {
 /**
  * Collects the state of a session for a bug report, with secrets masked. Returns null without a record of the session.
  */
-export function buildDebugReport(home: Home, id: string, eventCount: number): DebugReport | null {
+export function buildDebugReport(home: Home, id: SessionId, eventCount: number): DebugReport | null {
   const session = readStoredSession(home, id)
   if (session === undefined) return null
   const mask = sessionMask(home, id)

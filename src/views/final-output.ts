@@ -1,5 +1,6 @@
 import type { SessionView } from '../api/contract/responses.ts'
 import { findFailureLines } from '../core/policy/verify.ts'
+import type { SessionId } from '../core/session/names.ts'
 import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
 import { findEnvironment } from '../state/env-file.ts'
@@ -37,6 +38,6 @@ export async function readFinalOutput(home: Home, session: SessionView): Promise
  * Returns the mask for a session's secrets. If the session was removed, the mask still recognises secrets of a known
  * form. Throws if the environment is damaged: nobody may print a text with unknown secrets.
  */
-export function sessionMask(home: Home, id: string): Mask {
+export function sessionMask(home: Home, id: SessionId): Mask {
   return new Mask(findEnvSecrets(findEnvironment(home, id) ?? {}))
 }

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import type { SessionView } from '../api/contract/responses.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Instant } from '../lib/time.ts'
 import { attemptFolder, sessionFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'
@@ -33,7 +34,7 @@ export function findLogSources(
 }
 
 /** Returns the current length of the transcript; later output comes after it. */
-export function readTranscriptLength(home: Home, id: string): number {
+export function readTranscriptLength(home: Home, id: SessionId): number {
   return fs.statSync(sessionFolder(home, id).transcript, { throwIfNoEntry: false })?.size ?? 0
 }
 

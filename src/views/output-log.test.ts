@@ -1,3 +1,4 @@
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { withAttempt } from '../core/session/attempt.ts'
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -16,7 +17,7 @@ import { readTranscriptLength } from './output-log-source.ts'
 import { toSessionView } from './session-view.ts'
 import { watchSession } from './sessions.ts'
 
-const ID = 'aaaaaaaaaa'
+const ID = testSessionId('aaaaaaaaaa')
 let temp: TempHome
 let session: Session
 let store: SqliteStore
@@ -127,7 +128,7 @@ test('readLog reads a transcript from an earlier length on', async () => {
   const after = readTranscriptLength(temp.home, ID)
   fs.appendFileSync(sessionFolder(temp.home, ID).transcript, 'after\n')
   expect(await read({ after })).toBe('after\n')
-  expect(readTranscriptLength(temp.home, 'bbbbbbbbbb')).toBe(0)
+  expect(readTranscriptLength(temp.home, testSessionId('bbbbbbbbbb'))).toBe(0)
 })
 
 test('followLog reads until the session has ended, and misses nothing', async () => {

@@ -1,3 +1,4 @@
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { withAttempt } from '../core/session/attempt.ts'
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
@@ -12,7 +13,7 @@ import { attemptFolder } from '../state/session-folder.ts'
 import { bootId, identifyProcess } from '../os/process/processes.ts'
 import { readHeartbeatStats } from './process-stats.ts'
 
-const ID = 'aaaaaaaaaa'
+const ID = testSessionId('aaaaaaaaaa')
 let temp: TempHome
 beforeEach(() => {
   temp = tempHome()

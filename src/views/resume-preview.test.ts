@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testThreadId } from '../../testkit/core/ids.ts'
 import { createSession } from '../core/session/create.ts'
 import type { Session } from '../core/session/session-state.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
@@ -8,7 +9,7 @@ const { session } = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: tr
 const read: Session = {
   ...session,
   messages: session.messages.map(message => ({ ...message, confirmedAt: 1 })),
-  thread: { ...session.thread, id: 't-1' },
+  thread: { ...session.thread, id: testThreadId('t-1') },
 }
 const ended = (outcome: 'done' | 'stopped'): Session['phase'] => ({
   name: 'ended',

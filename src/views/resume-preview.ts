@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import type { ResumePreview } from '../api/contract/responses.ts'
+import type { SessionId } from '../core/session/names.ts'
 import { isIdle, type Session } from '../core/session/session-state.ts'
 import { formatDuration, type Instant } from '../lib/time.ts'
 import { type Home, homeExists } from '../state/home.ts'
@@ -19,7 +20,7 @@ export function buildResumePreview(
 }
 
 /** Builds the preview from disk alone, for a home without a supervisor; undefined when there is no such session. */
-export function readResumePreview(home: Home, id: string): ResumePreview | undefined {
+export function readResumePreview(home: Home, id: SessionId): ResumePreview | undefined {
   const session = homeExists(home) ? readStoredSession(home, id) : undefined
   if (session === undefined) return undefined
   const { found, next } = buildResumePreview(session, session.thread.id === null ? false : null)

@@ -1,4 +1,5 @@
 import { parseCheckpointRecord } from '../core/checkpoint/record.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { PublicPhase } from '../core/session/session-state.ts'
 import { formatIso } from '../lib/time.ts'
 import type { FetchResult, SessionFilter } from '../ports/checkpoints.ts'
@@ -9,7 +10,7 @@ import { refuseOnFailure } from './checkpoints.ts'
 /** A session with checkpoints in a repository, even if this daemon does not know it. */
 export interface SavedSessionView {
   readonly name: string
-  readonly sessionId: string
+  readonly sessionId: SessionId
   /** The time of its newest checkpoint. */
   readonly at: string
   /** True when the record holds the facts that a continuation needs, and not only files. */
@@ -17,7 +18,7 @@ export interface SavedSessionView {
   /** True when the session was active at that checkpoint. */
   readonly isAtWork: boolean
   /** The session that continues it on another machine. */
-  readonly claim?: { readonly sessionId: string; readonly host: string }
+  readonly claim?: { readonly sessionId: SessionId; readonly host: string }
 }
 
 /** Returns the saved sessions in the repository around this folder, newest first. */
@@ -74,6 +75,10 @@ export function undoFetch(home: Home, cwd: string, fetched: FetchResult): Promis
 }
 
 /** Removes the refs of a session that this daemon does not know, and nothing else. */
-export function forgetSavedSession(home: Home, cwd: string, saved: { name: string; sessionId: string }): Promise<void> {
+export function forgetSavedSession(
+  home: Home,
+  cwd: string,
+  saved: { name: string; sessionId: SessionId },
+): Promise<void> {
   return refuseOnFailure(checkpointFetcher(home).removeRefs({ cwd, ...saved }))
 }

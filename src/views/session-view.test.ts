@@ -1,3 +1,4 @@
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { withAttempt, type ProcessIdentity } from '../core/session/attempt.ts'
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
@@ -12,7 +13,7 @@ import { attemptFolder } from '../state/session-folder.ts'
 import { bootId, identifyProcess, checkLiveness } from '../os/process/processes.ts'
 import { toSessionView } from './session-view.ts'
 
-const ID = 'aaaaaaaaaa'
+const ID = testSessionId('aaaaaaaaaa')
 let temp: TempHome
 beforeEach(() => {
   temp = tempHome()

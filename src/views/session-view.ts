@@ -4,6 +4,7 @@ import type { Checkpoint } from '../core/checkpoint/checkpoint.ts'
 import { describeExit } from '../core/policy/exit-policy.ts'
 import type { Message } from '../core/session/conversation.ts'
 import type { Exit } from '../core/session/attempt.ts'
+import type { SessionId } from '../core/session/names.ts'
 import { publicPhase, sessionDeadline, type Session } from '../core/session/session-state.ts'
 import { totalUsage } from '../core/session/usage.ts'
 import { stripCredentials } from '../lib/mask/address.ts'
@@ -73,7 +74,7 @@ export function toSessionView(session: Session, home: Home): SessionView {
   }
 }
 
-function readRepeatedTrouble(home: Home, id: string): SessionView['repeatedTrouble'] {
+function readRepeatedTrouble(home: Home, id: SessionId): SessionView['repeatedTrouble'] {
   const trouble = readTroubleFile(home, id)
   return trouble === null ? undefined : { ...trouble, since: formatIso(trouble.since) }
 }

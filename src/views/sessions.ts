@@ -1,5 +1,6 @@
 import type { EventView, MessageView, SessionView } from '../api/contract/responses.ts'
 import type { Event } from '../core/session/events.ts'
+import type { SessionId } from '../core/session/names.ts'
 import { formatIso } from '../lib/time.ts'
 import { type Home, homeExists } from '../state/home.ts'
 import {
@@ -15,13 +16,13 @@ import { FileWatcher } from '../os/files/file-watcher.ts'
 import fs from 'node:fs'
 import { describeEvent } from '../core/describe/event.ts'
 
-export function readSession(home: Home, id: string): SessionView | undefined {
+export function readSession(home: Home, id: SessionId): SessionView | undefined {
   const session = homeExists(home) ? readStoredSession(home, id) : undefined
   return session === undefined ? undefined : toSessionView(session, home)
 }
 
 /** Reads the events of a session, in order. */
-export function readSessionEvents(home: Home, id: string): { at: string; type: string; [key: string]: unknown }[] {
+export function readSessionEvents(home: Home, id: SessionId): { at: string; type: string; [key: string]: unknown }[] {
   return readEvents(home, id).map(event => ({ ...event, at: formatIso(event.at) }))
 }
 
@@ -31,7 +32,7 @@ export function readSessionEvents(home: Home, id: string): { at: string; type: s
  */
 export async function* watchSession(
   home: Home,
-  id: string,
+  id: SessionId,
   signal: AbortSignal,
   isOver: (view: SessionView) => boolean = view => view.phase === 'ended',
 ): AsyncGenerator<SessionView> {
@@ -59,25 +60,25 @@ export function findAttachTarget(home: Home, session: SessionView): { socket: st
 }
 
 /** Reads the messages of a session, in order, from disk alone; the prompt is the first. */
-export function readMessages(home: Home, id: string): MessageView[] {
+export function readMessages(home: Home, id: SessionId): MessageView[] {
   const session = homeExists(home) ? readStoredSession(home, id) : undefined
   return session?.messages.map(toMessageView) ?? []
 }
 
 /** Reads the complete text of a message, byte for byte. */
-export function readMessage(home: Home, id: string, number: number): Uint8Array {
+export function readMessage(home: Home, id: SessionId, number: number): Uint8Array {
   const { prompt, messages } = sessionFolder(home, id)
   return fs.readFileSync(number === 1 ? prompt : `${messages}/${number}`)
 }
 
 /** Yields the events of a session with descriptions, by their time, from disk alone: all or only the `newest`. */
-export function* readEventViews(home: Home, id: string, newest: number | 'all'): Generator<EventView> {
+export function* readEventViews(home: Home, id: SessionId, newest: number | 'all'): Generator<EventView> {
   if (!homeExists(home)) return
   for (const event of readEventsByTime(home, id, newest)) yield toEventView(event)
 }
 
 /** Yields the events of a session now and as they are recorded, until the session has ended. */
-export async function* watchEvents(home: Home, id: string, signal: AbortSignal): AsyncGenerator<EventView> {
+export async function* watchEvents(home: Home, id: SessionId, signal: AbortSignal): AsyncGenerator<EventView> {
   let last = 0
   for await (const _ of watchSession(home, id, signal)) {
     const read = readEventsAfter(home, id, last)

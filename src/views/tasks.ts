@@ -1,4 +1,5 @@
 import type { TaskView } from '../api/contract/responses.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import { finishedIssues, type TrackerSnapshot } from '../core/session/task.ts'
 import { type Home, homeExists } from '../state/home.ts'
@@ -6,7 +7,7 @@ import { readTrackerFile } from '../state/tracker-file.ts'
 import { readStoredSession } from '../world/store/reader.ts'
 
 /** Reads the tasks of a session from disk alone. */
-export function readTasks(home: Home, id: string): TaskView[] {
+export function readTasks(home: Home, id: SessionId): TaskView[] {
   const session = homeExists(home) ? readStoredSession(home, id) : undefined
   return session === undefined ? [] : toTaskViews(session, readTrackerFile(home, id))
 }

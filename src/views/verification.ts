@@ -1,6 +1,7 @@
 import type { VerificationView } from '../api/contract/verification.ts'
 import type { SessionView } from '../api/contract/responses.ts'
 import { type CheckStatus, type SessionWork, verifyWork } from '../core/policy/verify.ts'
+import type { SessionId } from '../core/session/names.ts'
 import type { FinalOutput } from './final-output.ts'
 import { type WorkReport, readCheckpointsFromStart } from './work-summary.ts'
 import fs from 'node:fs'
@@ -101,7 +102,7 @@ async function collectCheckChanges(
 }
 
 /** Returns the check line that the session's start required; null without one. */
-export function readRequestedCheck(home: Home, id: string): string | null {
+export function readRequestedCheck(home: Home, id: SessionId): string | null {
   if (!homeExists(home)) return null
   return readStoredSession(home, id)?.spec.supervision.verify?.check ?? readLoop(home, id)?.spec.check?.line ?? null
 }

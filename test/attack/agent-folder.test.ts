@@ -5,11 +5,13 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { replaceIn } from '../../src/os/files/file-io.ts'
 import {
+  type Owner,
   openSessionFolder,
   removeAgentFolder,
   removeSessionFolder,
 } from '../../src/world/project-files/agent-folder.ts'
 import { appendSafely, openSafely } from '../../src/world/project-files/safe-file.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
@@ -22,10 +24,10 @@ function sharedProject(): string {
   return project
 }
 
-const owner = (project: string): { project: string; name: string; id: string } => ({
+const owner = (project: string): Owner => ({
   project,
   name: 'demo',
-  id: 'aaaaaaaaaa',
+  id: testSessionId('aaaaaaaaaa'),
 })
 
 /** Runs a shell line as another user. */

@@ -10,6 +10,7 @@ import { removeTree, unlinkBelow } from '../../src/os/files/remove-tree.ts'
 import { openSessionFolder } from '../../src/world/project-files/agent-folder.ts'
 import { fileTaskSource } from '../../src/world/task-list/file-source.ts'
 import { JournalEntry } from '../../src/world/git/worktrees/journal.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { openWorktreesFixture } from '../contracts/worktrees-fixture.ts'
 import { attackSize } from './attack-size.ts'
 import { swapForever } from './swap-folders.ts'
@@ -124,7 +125,7 @@ test('the task list ticks a box in its own file only and follows no link, in the
 
 test('oneshot empties no folder in .agent: it keeps or renames one in the place of a file, a draft or an archive', async () => {
   const { project, outside, expectWhole } = place()
-  const owner = { project, name: 'demo', id: 'aaaaaaaaaa' }
+  const owner = { project, name: 'demo', id: testSessionId('aaaaaaaaaa') }
   const folder = openSessionFolder(owner, () => true)
   if (folder === null) throw new Error('there is no folder')
   const at = path.join(project, '.agent', 'demo')
@@ -141,7 +142,7 @@ test('oneshot empties no folder in .agent: it keeps or renames one in the place 
     outside,
   )
   for (let round = 0; round < attackSize(50, 1_000); round++) {
-    attempt(() => openSessionFolder({ ...owner, id: `b${round}` }, () => true)?.close())
+    attempt(() => openSessionFolder({ ...owner, id: testSessionId(`b${round}`) }, () => true)?.close())
   }
   await stop()
   expectWhole()

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { SessionFilter, CheckpointTarget } from '../../src/ports/checkpoints.ts'
+import { testSessionId, uncheckedSessionId } from '../../testkit/core/ids.ts'
 import {
   type GitFixture,
   NEVER,
@@ -119,9 +120,9 @@ test('oneshot ignores bad refs that are in the repository already', async () => 
   })
   forgeCheckpoint(fixture, clone, { ref: 'refs/oneshot/demo-file', message: checkpointMessage({ Session: 'file' }) })
   expect(await fixture.checkpoints().findSessions(clone)).toEqual([])
-  const keeping = { cwd: clone, name: 'demo-work', sessionId: '../../..' }
+  const keeping = { cwd: clone, name: 'demo-work', sessionId: uncheckedSessionId('../../..') }
   await expect(fixture.checkpoints().removeAll(keeping)).rejects.toThrow('is no id of a session')
-  await expect(fixture.checkpoints().list({ ...keeping, sessionId: 'up' })).resolves.toEqual([])
+  await expect(fixture.checkpoints().list({ ...keeping, sessionId: testSessionId('up') })).resolves.toEqual([])
 })
 
 test('a fetch takes only the sessions that oneshot asks for, and replaces no checkpoint of this machine', async () => {
@@ -174,7 +175,7 @@ async function restoreNested(paths: (root: string) => string[], entries: 'link' 
     parents: [evil],
   })
   await fetchAll(scene)
-  const target: CheckpointTarget = { cwd: clone, name: 'demo-far', sessionId: 'far' }
+  const target: CheckpointTarget = { cwd: clone, name: 'demo-far', sessionId: testSessionId('far') }
   const [last] = await fixture.checkpoints().list(target)
   if (last === undefined) throw new Error('it was not fetched')
   const worktree = path.join(fixture.root, 'look')
@@ -233,7 +234,7 @@ test('a forged checkpoint does not change a repository of the user that lies in 
   const before = state()
   const checkpoints = fixture.checkpoints()
   for (const sessionId of refs) {
-    const keeping: CheckpointTarget = { cwd: clone, name: 'demo-far', sessionId }
+    const keeping: CheckpointTarget = { cwd: clone, name: 'demo-far', sessionId: testSessionId(sessionId) }
     const [last] = await checkpoints.list(keeping)
     if (last === undefined) throw new Error('it was not fetched')
     const worktree = path.join(fixture.root, `look-${sessionId}`)
@@ -274,7 +275,7 @@ test('oneshot refuses a forged tree of too many files and restores nothing of it
   })
   await fetchAll(scene)
   const checkpoints = fixture.checkpoints()
-  const keeping = { cwd: clone, name: 'demo-far', sessionId: 'far' }
+  const keeping = { cwd: clone, name: 'demo-far', sessionId: testSessionId('far') }
   const [last] = await checkpoints.list(keeping)
   if (last === undefined) throw new Error('it was not fetched')
   const to = { branch: 'look', worktree: path.join(fixture.root, 'look') }
@@ -296,6 +297,6 @@ test('oneshot reads only the newest 5,000 checkpoints of a very long chain', asy
   const input = `feature done\n${commits.join('')}done\n`
   expect(spawnSync('git', ['fast-import', '--quiet'], { cwd: remote, env: fixture.env, input }).status).toBe(0)
   await fetchAll(scene)
-  const all = await fixture.checkpoints().list({ cwd: clone, name: 'demo-far', sessionId: 'far' })
+  const all = await fixture.checkpoints().list({ cwd: clone, name: 'demo-far', sessionId: testSessionId('far') })
   expect([all.length, all.at(-1)?.number]).toEqual([5_000, length])
 })

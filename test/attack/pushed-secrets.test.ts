@@ -4,6 +4,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { findEnvSecretsWithBase64 } from '../../src/lib/mask/env-secrets.ts'
 import { checkpointTargetOf } from '../../src/ports/checkpoints.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } from '../contracts/git-fixture.ts'
 
 const TOKEN = 'correct-horse-battery-7731'
@@ -85,7 +86,12 @@ test('a checkpoint without push contains secret files, and a restore does not to
   put(repo, '.env', 'A=b\n')
   const { sessionId: id, name } = fixture.checkpointTarget(repo)
   const checkpoints = fixture.checkpoints()
-  const local = checkpointTargetOf({ cwd: repo, id: 'aaaaaaaaaa', name, supervision: { saving: { push: null } } })
+  const local = checkpointTargetOf({
+    cwd: repo,
+    id: testSessionId('aaaaaaaaaa'),
+    name,
+    supervision: { saving: { push: null } },
+  })
   const own = await savedCheckpoint(checkpoints.save(local, makeCheckpointRequest(), NEVER))
   expect(fixture.git(repo, 'show', `${own.commit}:.env`)).toBe('A=b\n')
 

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { Trouble } from '../../src/lib/errors.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { waitUntil } from '../../testkit/system/wait-until.ts'
 import { identifyProcess, checkLiveness } from '../../src/os/process/processes.ts'
 import { type GitFixture, NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } from './git-fixture.ts'
@@ -218,7 +219,13 @@ async function twoMachines() {
   fixture.git(fixture.root, 'clone', '--quiet', '--branch', 'main', remote, clone)
   await second.fetch(clone, origin(fixture), all => all, NEVER)
   const there = { ...target, cwd: clone }
-  const wish = { ...origin(fixture), at: 1_800_000_100_000, sessionId: 'second', host: 'laptop', isTakeOver: false }
+  const wish = {
+    ...origin(fixture),
+    at: 1_800_000_100_000,
+    sessionId: testSessionId('second'),
+    host: 'laptop',
+    isTakeOver: false,
+  }
   let changes = 0
   const further = async (): Promise<void> => {
     put(repo, 'a.txt', `change ${++changes}\n`)
@@ -249,7 +256,7 @@ test('a machine stops pushing a session that another machine has claimed, and sa
 test('only one machine can claim a session; another one can take it over, and one that gives it back leaves it as it was', async () => {
   const { bench: fixture, remote, first, second, keeping: target, there, wish, further } = await twoMachines()
   const giveBack = await second.claim(there, wish)
-  const again = { ...wish, sessionId: 'third', host: 'desk' }
+  const again = { ...wish, sessionId: testSessionId('third'), host: 'desk' }
   await expect(second.claim(there, again)).rejects.toMatchObject({
     code: 'session-claimed',
     message: 'demo-work is continued on laptop, as session second',
@@ -285,7 +292,10 @@ test('claims ignore clocks that are wrong by years, and the loser of a race lear
   const other = path.join(fixture.root, 'other-clone')
   fixture.git(fixture.root, 'clone', '--quiet', '--branch', 'main', path.join(fixture.root, 'remote.git'), other)
   await third.fetch(other, origin(fixture), all => all, NEVER)
-  await third.claim({ ...target, cwd: other }, { ...wish, at: Date.UTC(1970, 0, 2), sessionId: 'third', host: 'desk' })
+  await third.claim(
+    { ...target, cwd: other },
+    { ...wish, at: Date.UTC(1970, 0, 2), sessionId: testSessionId('third'), host: 'desk' },
+  )
   for (const at of [Date.UTC(2095, 1, 1), 0]) {
     await expect(second.claim(there, { ...wish, at })).rejects.toMatchObject({
       code: 'session-claimed',

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { SessionId } from '../../src/core/session/names.ts'
 import { DEFAULT_TIMINGS } from '../../src/core/session/timings.ts'
 import type { Mode, Session } from '../../src/core/session/session-state.ts'
 import { Engine } from '../../src/engine/engine.ts'
@@ -50,7 +51,7 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
   }
 
   /** The program gets `--resume THREAD` behind its script when it is started again. */
-  async function accept(script: string, wishes: SpecOverrides = {}): Promise<string> {
+  async function accept(script: string, wishes: SpecOverrides = {}): Promise<SessionId> {
     const { sessionId: id, name } = fixture.reserve()
     const env = { PATH: process.env['PATH'] ?? '' }
     const argv = ['/bin/sh', '-c', script, 'sh']
@@ -60,10 +61,10 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
     })
     return id
   }
-  const phaseOf = (id: string): Session['phase'] | undefined => store.load(id)?.phase
-  const ended = (id: string): Promise<void> =>
+  const phaseOf = (id: SessionId): Session['phase'] | undefined => store.load(id)?.phase
+  const ended = (id: SessionId): Promise<void> =>
     fixture.until(`${id} has ended`, () => phaseOf(id)?.name === 'ended' && store.pendingEffects(id).length === 0)
-  const saidOf = (id: string): string[] => {
+  const saidOf = (id: SessionId): string[] => {
     const { transcript } = sessionFolder(fixture.home, id)
     const text = fs.existsSync(transcript) ? fs.readFileSync(transcript, 'utf8') : ''
     return text.split('\n').filter(line => line !== '' && !line.startsWith('──'))
@@ -81,7 +82,11 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
       'if [ "$1" = --resume ]; then echo "$2 resumed"; echo "done: it"; else echo "thread: t-1"; kill -KILL $$; fi',
     )
     await ended(id)
-    expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: { number: 2 }, thread: { id: 't-1' } })
+    expect(store.load(id)).toMatchObject({
+      phase: { outcome: 'done' },
+      attempt: { number: 2 },
+      thread: { id: 't-1' },
+    })
     expect(saidOf(id)).toEqual(['thread: t-1', 't-1 resumed', 'done: it'])
   })
 
@@ -98,7 +103,7 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
     expect(patient).not.toBe(text)
     fs.writeFileSync(file, patient)
   }
-  const shimOf = (id: string, attempt: number) => readClaim(attemptFolder(fixture.home, id, attempt))
+  const shimOf = (id: SessionId, attempt: number) => readClaim(attemptFolder(fixture.home, id, attempt))
 
   test('restarts a crashed program at once, in the same transaction if it can', async () => {
     makeShimPatient()

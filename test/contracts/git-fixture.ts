@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest'
 import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
 import type { CheckpointTarget, SaveResult, CheckpointRequest } from '../../src/ports/checkpoints.ts'
 import { GitCheckpoints, type GitCheckpointsOptions } from '../../src/world/git/checkpoint/git-checkpoints.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 
 /** A user with a home and repositories, which the test removes at its end. */
 export interface GitFixture {
@@ -55,7 +56,11 @@ export function openGitFixture(): GitFixture {
       return folder
     },
     checkpoints: options => new GitCheckpoints({ env, folderOf: id => path.join(state, id), ...options }),
-    checkpointTarget: cwd => ({ cwd, sessionId: crypto.randomBytes(5).toString('hex'), name: 'demo-work' }),
+    checkpointTarget: cwd => ({
+      cwd,
+      sessionId: testSessionId(crypto.randomBytes(5).toString('hex')),
+      name: 'demo-work',
+    }),
   }
 }
 

@@ -4,6 +4,7 @@ import { notificationOf } from '../../src/core/notify/notification.ts'
 import type { Notice } from '../../src/core/notify/notice.ts'
 import { NOTICE_KINDS } from '../../src/core/notify/notice.ts'
 import { Secret } from '../../src/lib/secret.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { MailServer, readMail } from '../../testkit/system/mail-server.ts'
 import { createNotifier } from '../../src/world/notify/notifier.ts'
 
@@ -13,7 +14,7 @@ const NOTICE: Notice = {
   id: 'abc-1-done',
   kind: 'done',
   at: 1_767_312_000_000,
-  session: { id: 'abc', name: 'demo-x', agent: 'demo', title: NASTY, cwd: '/', tty: null },
+  session: { id: testSessionId('abc'), name: 'demo-x', agent: 'demo', title: NASTY, cwd: '/', tty: null },
   outcome: 'done',
   reason: 'exit code 0',
   exitCode: 0,

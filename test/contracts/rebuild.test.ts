@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSession } from '../../src/core/session/create.ts'
 import type { Session } from '../../src/core/session/session-state.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { flushPromises } from '../../testkit/in-memory/virtual-clock.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
@@ -28,7 +29,7 @@ async function leaveTwo(): Promise<Session[]> {
     const first = createSession(makeSpec({ agent: 'talker', id, name: `talker-${i}`, createdAt: 1_000 + i }), {
       hasPrompt: true,
     })
-    fs.mkdirSync(sessionFolder(writer, id).root)
+    fs.mkdirSync(sessionFolder(writer, testSessionId(id)).root)
     store.record(first)
     return first.session
   })
@@ -96,7 +97,7 @@ test('the store rebuilds a database that a killed rebuild has left missing', asy
 test('the store rebuilds the other sessions if it cannot read one copy', async () => {
   const [, second] = await leaveTwo()
   fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
-  fs.writeFileSync(sessionFolder(temp.home, 'aaaaaaaaaa').mirror, '{"spec": {')
+  fs.writeFileSync(sessionFolder(temp.home, testSessionId('aaaaaaaaaa')).mirror, '{"spec": {')
   const store = open()
   expect(store.all()).toEqual([second])
   store.close()
@@ -105,7 +106,7 @@ test('the store rebuilds the other sessions if it cannot read one copy', async (
 test('the store and its readers refuse the copies of a newer oneshot, instead of a rebuild without them', async () => {
   await leaveTwo()
   fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
-  const { mirror } = sessionFolder(temp.home, 'aaaaaaaaaa')
+  const { mirror } = sessionFolder(temp.home, testSessionId('aaaaaaaaaa'))
   fs.writeFileSync(mirror, JSON.stringify({ version: 99, what: 'no idea' }))
   const newer = /a newer oneshot wrote it \(version 99, this one knows \d+\): oneshot update/
   expect(open).toThrow(newer)
@@ -125,8 +126,8 @@ test('a reader needs no supervisor, and uses the copies if it cannot read the da
   const sessions = await leaveTwo()
   const newest = [...sessions].reverse()
   expect(readRecentSessions(temp.home, 9)).toEqual(newest)
-  expect(readStoredSession(temp.home, 'aaaaaaaaaa')).toEqual(sessions[0])
-  expect(readEvents(temp.home, 'aaaaaaaaaa').map(event => event.type)).toEqual([
+  expect(readStoredSession(temp.home, testSessionId('aaaaaaaaaa'))).toEqual(sessions[0])
+  expect(readEvents(temp.home, testSessionId('aaaaaaaaaa')).map(event => event.type)).toEqual([
     'session.created',
     'attempt.launched',
     'message.delivered',
@@ -134,16 +135,16 @@ test('a reader needs no supervisor, and uses the copies if it cannot read the da
   fs.rmSync(temp.home.database)
   fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
   expect(readRecentSessions(temp.home, 9)).toEqual(newest)
-  expect(readStoredSession(temp.home, 'bbbbbbbbbb')).toEqual(sessions[1])
-  expect(readStoredSession(temp.home, 'cccccccccc')).toBeUndefined()
-  expect(readEvents(temp.home, 'aaaaaaaaaa')).toEqual([])
+  expect(readStoredSession(temp.home, testSessionId('bbbbbbbbbb'))).toEqual(sessions[1])
+  expect(readStoredSession(temp.home, testSessionId('cccccccccc'))).toBeUndefined()
+  expect(readEvents(temp.home, testSessionId('aaaaaaaaaa'))).toEqual([])
 })
 
 test('a thousand reads leave no file open', async () => {
   await leaveTwo()
   readRecentSessions(temp.home, 9)
   const before = fs.readdirSync('/proc/self/fd').length
-  for (let times = 0; times < 1_000; times++) readStoredSession(temp.home, 'aaaaaaaaaa')
+  for (let times = 0; times < 1_000; times++) readStoredSession(temp.home, testSessionId('aaaaaaaaaa'))
   expect(fs.readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 1)
 })
 

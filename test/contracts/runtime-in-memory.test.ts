@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { SimulatedMachine, attemptKey } from '../../testkit/in-memory/machine.ts'
 import { InMemoryRuntime } from '../../testkit/in-memory/runtime.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
@@ -22,7 +23,7 @@ function openMemoryBench(hasGroups: boolean): RuntimeFixture {
     hasGroups,
     another: () => new InMemoryRuntime(machine),
     order: async ({ steps, sh, ...rest }, { prompt, ...wishes } = {}) => {
-      const sessionId = `s${++sessions}`
+      const sessionId = testSessionId(`s${++sessions}`)
       programs[sessionId] = { ...rest, run: typeof steps === 'function' ? steps : () => steps }
       await work.prepare(sessionId, { prompt: prompt ?? null, env: {} })
       return {

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { SaveResult } from '../../src/ports/checkpoints.ts'
 import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 
 export type Made = SaveResult
 
@@ -15,6 +16,6 @@ const occasion = {
   isRecordNews: false,
   isVisible: false,
 } as const
-const keeping = { cwd, sessionId: 'once', name: 'demo-work' }
+const keeping = { cwd, sessionId: testSessionId('once'), name: 'demo-work' }
 const made: Made = await checkpoints.save(keeping, occasion, new AbortController().signal)
 console.log(JSON.stringify(made))

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
 import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 
 /** The line it prints for a checkpoint. */
 export type Line = `${number} ${string}`
@@ -12,7 +13,7 @@ const lineFor = ({ number, commit }: Checkpoint): Line => `${number} ${commit}`
 const [, , cwd = '', state = '', sessionId = ''] = process.argv
 const checkpoints = new GitCheckpoints({ env: process.env, folderOf: id => path.join(state, id) })
 const { signal } = new AbortController()
-const keeping = { cwd, sessionId, name: 'demo-work' }
+const keeping = { cwd, sessionId: testSessionId(sessionId), name: 'demo-work' }
 const begun = Date.now()
 for (let n = 0; ; n++) {
   for (const file of ['a.txt', `dir${n % 3}/b${n % 7}.txt`]) {

@@ -1,6 +1,7 @@
 import { withAttempt } from '../../src/core/session/attempt.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSession } from '../../src/core/session/create.ts'
+import type { SessionId } from '../../src/core/session/names.ts'
 import { decide } from '../../src/core/session/table.ts'
 import { DEFAULT_TIMINGS } from '../../src/core/session/timings.ts'
 import type { Session } from '../../src/core/session/session-state.ts'
@@ -9,6 +10,7 @@ import type { HookCall } from '../../src/core/notify/notice.ts'
 import type { Notice } from '../../src/core/notify/notice.ts'
 import { makeDecision } from '../../src/core/session/decision.ts'
 import { type Store, Superseded } from '../../src/ports/store.ts'
+import { testSessionId, testThreadId } from '../../testkit/core/ids.ts'
 import { makeSpec, type SpecOverrides } from '../../testkit/in-memory/simulation.ts'
 
 /** A disk on which a test opens one store after the other. */
@@ -51,26 +53,26 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
     const gone: Signal = { at: AT, type: 'tree.gone', attempt: 1 }
 
     test('is empty at first', () => {
-      expect([store.all(), store.live(), store.pendingEffects(), store.events('a'), store.dueSessions(1e15)]).toEqual([
-        [],
-        [],
-        [],
-        [],
-        [],
-      ])
-      expect([store.load('a'), store.nextDue()]).toEqual([undefined, undefined])
+      expect([
+        store.all(),
+        store.live(),
+        store.pendingEffects(),
+        store.events(testSessionId('a')),
+        store.dueSessions(1e15),
+      ]).toEqual([[], [], [], [], []])
+      expect([store.load(testSessionId('a')), store.nextDue()]).toEqual([undefined, undefined])
     })
 
     test('returns a session as it was recorded, with its events and its effects in order', () => {
       const session = happen(accept('a'), stop(AT + 1))
-      expect(store.load('a')).toEqual(session)
-      expect(store.events('a').map(({ sessionId, event }) => [sessionId, event.type])).toEqual([
+      expect(store.load(testSessionId('a'))).toEqual(session)
+      expect(store.events(testSessionId('a')).map(({ sessionId, event }) => [sessionId, event.type])).toEqual([
         ['a', 'session.created'],
         ['a', 'attempt.launched'],
         ['a', 'message.delivered'],
         ['a', 'session.stopping'],
       ])
-      expect(store.pendingEffects('a').map(item => [item.sessionId, item.effect])).toEqual([
+      expect(store.pendingEffects(testSessionId('a')).map(item => [item.sessionId, item.effect])).toEqual([
         ['a', { type: 'launch', attempt: 1 }],
         ['a', { type: 'interrupt', attempt: 1 }],
       ])
@@ -79,13 +81,13 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
     test('keeps text of any kind', () => {
       const odd = `'"\\ \u0001 \u2028 🚀 ${'x'.repeat(100_000)}`
       const session = accept('a', { title: odd, cwd: odd, argv: [odd] })
-      expect(store.load('a')).toEqual(session)
+      expect(store.load(testSessionId('a'))).toEqual(session)
     })
 
     test('settles one effect once, and no other effect', () => {
       happen(accept('a'), stop(AT))
       accept('b')
-      const [launch] = store.pendingEffects('a')
+      const [launch] = store.pendingEffects(testSessionId('a'))
       store.settleEffect(launch?.key ?? '')
       store.settleEffect(launch?.key ?? '')
       expect(store.pendingEffects().map(item => `${item.sessionId} ${item.effect.type}`)).toEqual([
@@ -96,11 +98,11 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
 
     test('never uses a key twice', () => {
       accept('a')
-      const [first] = store.pendingEffects('a')
+      const [first] = store.pendingEffects(testSessionId('a'))
       store.settleEffect(first?.key ?? '')
-      store.remove('a')
+      store.remove(testSessionId('a'))
       accept('b')
-      expect(store.pendingEffects('b')[0]?.key).not.toBe(first?.key)
+      expect(store.pendingEffects(testSessionId('b'))[0]?.key).not.toBe(first?.key)
     })
 
     test('lists live sessions with the oldest first, and all sessions with the newest first', () => {
@@ -114,7 +116,12 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
 
     test('counts live and ended sessions, and finds names, conversations and children', () => {
       const parent = { id: 'a', key: 'task 1' }
-      happen(accept('a'), { at: AT, type: 'agent.threaded', attempt: 1, thread: 'thread-a' }, stop(AT + 1), gone)
+      happen(
+        accept('a'),
+        { at: AT, type: 'agent.threaded', attempt: 1, thread: testThreadId('thread-a') },
+        stop(AT + 1),
+        gone,
+      )
       const child = accept('b', { parent })
       expect(store.count()).toEqual({ live: 1, ended: 1 })
       expect([store.isNameUsed('talker-a'), store.isNameUsed('talker-b'), store.isNameUsed('talker')]).toEqual([
@@ -123,11 +130,14 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
         false,
       ])
       expect([
-        store.isThreadUsed('thread-a', { except: 'b' }),
-        store.isThreadUsed('thread-a', { except: 'a' }),
-        store.isThreadUsed('thread-b', { except: 'b' }),
+        store.isThreadUsed(testThreadId('thread-a'), { except: testSessionId('b') }),
+        store.isThreadUsed(testThreadId('thread-a'), { except: testSessionId('a') }),
+        store.isThreadUsed(testThreadId('thread-b'), { except: testSessionId('b') }),
       ]).toEqual([true, false, false])
-      expect([store.findChild('a', 'task 1'), store.findChild('a', 'task 2')]).toEqual([child, undefined])
+      expect([store.findChild(testSessionId('a'), 'task 1'), store.findChild(testSessionId('a'), 'task 2')]).toEqual([
+        child,
+        undefined,
+      ])
     })
 
     test('finds the family of a session: its owners, and all sessions that these own', () => {
@@ -137,10 +147,12 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       accept('sister', { startedBy: 'top', createdAt: AT + 4 })
       accept('stranger')
       accept('ring', { startedBy: 'ring' })
-      const family = (id: string): string[] => store.family(id).map(({ spec }) => spec.id)
+      const family = (id: SessionId): string[] => store.family(id).map(({ spec }) => spec.id)
       for (const id of ['top', 'child', 'grandchild', 'sister'])
-        expect(family(id)).toEqual(['sister', 'grandchild', 'child', 'top'])
-      expect([family('stranger'), family('ring'), family('none')]).toEqual([['stranger'], ['ring'], []])
+        expect(family(testSessionId(id))).toEqual(['sister', 'grandchild', 'child', 'top'])
+      expect([family(testSessionId('stranger')), family(testSessionId('ring')), family(testSessionId('none'))]).toEqual(
+        [['stranger'], ['ring'], []],
+      )
     })
 
     test('yields the sessions of a folder, that which began last first', () => {
@@ -156,7 +168,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       accept('live', { createdAt: AT + 1 })
       expect(ended.phase.name).toBe('ended')
       expect(unsettled()).toEqual(['a', 'live'])
-      store.markSettled(['a', 'live'])
+      store.markSettled([testSessionId('a'), testSessionId('live')])
       expect(unsettled(), 'a live session is never settled').toEqual(['live'])
       expect(bench.open().count()).toEqual({ live: 1, ended: 1 })
       store = bench.open()
@@ -175,7 +187,14 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       endAt('worker', 0, { parent: { id: 'live', key: 'k' } })
       endAt('orphan', 0, { parent: { id: 'gone', key: 'k' } })
       accept('live')
-      store.markSettled(['a', 'b', 'c', 'worker', 'orphan', 'live'])
+      store.markSettled([
+        testSessionId('a'),
+        testSessionId('b'),
+        testSessionId('c'),
+        testSessionId('worker'),
+        testSessionId('orphan'),
+        testSessionId('live'),
+      ])
       expect(store.removable(AT + 3, 9)).toEqual(['orphan', 'b', 'c'])
       expect(store.removable(AT + 99, 2)).toEqual(['orphan', 'b'])
     })
@@ -194,24 +213,28 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
     test('removes a session with its events and effects', () => {
       accept('a')
       accept('b')
-      store.remove('a')
-      expect([store.load('a'), store.events('a'), store.pendingEffects('a')]).toEqual([undefined, [], []])
+      store.remove(testSessionId('a'))
+      expect([
+        store.load(testSessionId('a')),
+        store.events(testSessionId('a')),
+        store.pendingEffects(testSessionId('a')),
+      ]).toEqual([undefined, [], []])
       expect([store.all().length, store.pendingEffects().length]).toEqual([1, 1])
-      store.remove('a')
+      store.remove(testSessionId('a'))
     })
 
     test('has the same content after it is opened again, under the next epoch', () => {
       const session = accept('a')
       const { epoch } = store
-      const before = [store.all(), store.events('a'), store.pendingEffects()]
+      const before = [store.all(), store.events(testSessionId('a')), store.pendingEffects()]
       store.close()
       store = bench.open()
       expect(store.epoch).toBe(epoch + 1)
-      expect([store.all(), store.events('a'), store.pendingEffects()]).toEqual(before)
-      expect(store.load('a')).toEqual(session)
+      expect([store.all(), store.events(testSessionId('a')), store.pendingEffects()]).toEqual(before)
+      expect(store.load(testSessionId('a'))).toEqual(session)
     })
 
-    const aNotice = (sessionId: string, at: number, kind: Notice['kind'] = 'done'): Notice => ({
+    const aNotice = (sessionId: SessionId, at: number, kind: Notice['kind'] = 'done'): Notice => ({
       id: `${sessionId}-${at}-${kind}`,
       kind,
       at,
@@ -228,7 +251,7 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
 
     test('keeps notices in order, each once, until they are routed', () => {
       const session = accept('a')
-      const [first, second] = [aNotice('a', 1), aNotice('a', 2)]
+      const [first, second] = [aNotice(testSessionId('a'), 1), aNotice(testSessionId('a'), 2)]
       tell(session, first, second)
       tell(session, second)
       expect(store.notifications.unrouted()).toEqual([first, second])
@@ -243,13 +266,13 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
         ['phone', first, AT, 0],
         ['mail', first, AT, 0],
       ])
-      expect(store.notifications.noticesSince('a', 2)).toEqual([second])
-      expect(store.notifications.noticesSince('b', 0)).toEqual([])
+      expect(store.notifications.noticesSince(testSessionId('a'), 2)).toEqual([second])
+      expect(store.notifications.noticesSince(testSessionId('b'), 0)).toEqual([])
     })
 
     test('settles and postpones deliveries, a whole channel at a time', () => {
       const session = accept('a')
-      const notices = [1, 2, 3].map(at => aNotice('a', at))
+      const notices = [1, 2, 3].map(at => aNotice(testSessionId('a'), at))
       tell(session, ...notices)
       for (const { id } of notices) store.notifications.route(id, ['phone', 'mail'], AT)
       const keysOf = (channel: string): string[] =>
@@ -270,21 +293,21 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
 
     test('keeps the notices of a removed session', () => {
       const session = accept('a')
-      tell(session, aNotice('a', 1), aNotice('a', 2))
-      store.notifications.route(aNotice('a', 1).id, ['phone'], AT)
-      store.remove('a')
+      tell(session, aNotice(testSessionId('a'), 1), aNotice(testSessionId('a'), 2))
+      store.notifications.route(aNotice(testSessionId('a'), 1).id, ['phone'], AT)
+      store.remove(testSessionId('a'))
       expect([store.notifications.pendingDeliveries().length, store.notifications.unrouted().length]).toEqual([1, 1])
     })
 
     test('deletes old delivered notices, and none that waits', () => {
       const session = accept('a')
-      tell(session, ...[1, 2, 3, 9].map(at => aNotice('a', at)))
-      for (const at of [1, 2]) store.notifications.route(aNotice('a', at).id, ['phone'], AT)
-      store.notifications.route(aNotice('a', 9).id, [], AT)
+      tell(session, ...[1, 2, 3, 9].map(at => aNotice(testSessionId('a'), at)))
+      for (const at of [1, 2]) store.notifications.route(aNotice(testSessionId('a'), at).id, ['phone'], AT)
+      store.notifications.route(aNotice(testSessionId('a'), 9).id, [], AT)
       const [first] = store.notifications.pendingDeliveries()
       store.notifications.settleDeliveries([first?.key ?? ''], { at: AT, state: 'delivered', remark: '' })
       store.notifications.deleteBefore(5)
-      expect(store.notifications.noticesSince('a', 0).map(({ at }) => at)).toEqual([2, 3, 9])
+      expect(store.notifications.noticesSince(testSessionId('a'), 0).map(({ at }) => at)).toEqual([2, 3, 9])
     })
 
     test('keeps hooks until they have run, and records their result with the session', () => {
@@ -295,25 +318,30 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
       expect(store.notifications.pendingHooks()).toEqual([call('h1'), call('h2')])
       store.notifications.settleHook(call('h1'), anEnd('h1'))
       store.notifications.settleHook(call('h1'), anEnd('h1'))
-      expect(store.events('a').filter(({ event }) => event.type === 'hook.ended')).toHaveLength(1)
-      store.remove('a')
+      expect(store.events(testSessionId('a')).filter(({ event }) => event.type === 'hook.ended')).toHaveLength(1)
+      store.remove(testSessionId('a'))
       expect(store.notifications.pendingHooks()).toEqual([call('h2')])
       store.notifications.settleHook(call('h2'), anEnd('h2'))
-      expect([store.notifications.pendingHooks(), store.events('a')]).toEqual([[], []])
+      expect([store.notifications.pendingHooks(), store.events(testSessionId('a'))]).toEqual([[], []])
     })
 
     test('that another one has superseded writes nothing more', () => {
       const session = accept('a')
-      const [launch] = store.pendingEffects('a')
-      tell(session, aNotice('a', 1))
+      const [launch] = store.pendingEffects(testSessionId('a'))
+      tell(session, aNotice(testSessionId('a'), 1))
       const other = bench.open()
-      const all = () => [other.all(), other.events('a'), other.pendingEffects(), other.notifications.unrouted()]
+      const all = () => [
+        other.all(),
+        other.events(testSessionId('a')),
+        other.pendingEffects(),
+        other.notifications.unrouted(),
+      ]
       const before = all()
       expect(() => store.assertEpoch()).toThrow(Superseded)
       expect(() => store.record(makeDecision(withAttempt(session, { number: 9 }), []))).toThrow(Superseded)
       expect(() => store.settleEffect(launch?.key ?? '')).toThrow(Superseded)
-      expect(() => store.remove('a')).toThrow(Superseded)
-      expect(() => store.notifications.route(aNotice('a', 1).id, [], AT)).toThrow(Superseded)
+      expect(() => store.remove(testSessionId('a'))).toThrow(Superseded)
+      expect(() => store.notifications.route(aNotice(testSessionId('a'), 1).id, [], AT)).toThrow(Superseded)
       expect(() => store.notifications.settleDeliveries([], { at: AT, state: 'delivered', remark: '' })).toThrow(
         Superseded,
       )

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Mode } from '../../src/core/session/session-state.ts'
 import type { LaunchSpec } from '../../src/ports/runtime.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { processesOf } from '../../testkit/system/process-list.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { waitUntil } from '../../testkit/system/wait-until.ts'
@@ -40,7 +41,7 @@ export function openTmuxFixture(mode: Mode, name = ''): TmuxFixture {
     const number = orders.length + 1
     const spec: LaunchSpec = {
       // The id is random, because the process scan covers the whole machine, where other homes are in use.
-      sessionId: crypto.randomBytes(5).toString('hex'),
+      sessionId: testSessionId(crypto.randomBytes(5).toString('hex')),
       name: `twin-${number}`,
       mode,
       argv: [],

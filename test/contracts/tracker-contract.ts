@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Issue } from '../../src/core/session/task.ts'
 import type { TrackerContext, Tracker } from '../../src/ports/tracker.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 
 /** A tracker with a project, and direct access to its data. */
 export interface TrackerFixture {
@@ -75,14 +76,14 @@ export function testTracker(world: string, open: () => TrackerFixture): void {
     test('saves and loads the last snapshot of each session', () => {
       const ready: Issue[] = [{ id: 'bd-1', title: 'one', state: 'open' }]
       const seen = { version: '1.0.0', at: 7, ready, settled: ['bd-0'] }
-      expect(bench.tracker.loadSnapshot('s1')).toBeNull()
-      bench.tracker.saveSnapshot('s1', seen)
-      expect(bench.tracker.loadSnapshot('s1')).toEqual({
+      expect(bench.tracker.loadSnapshot(testSessionId('s1'))).toBeNull()
+      bench.tracker.saveSnapshot(testSessionId('s1'), seen)
+      expect(bench.tracker.loadSnapshot(testSessionId('s1'))).toEqual({
         ...seen,
         kind: 'beads',
         hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       })
-      expect(bench.tracker.loadSnapshot('s2')).toBeNull()
+      expect(bench.tracker.loadSnapshot(testSessionId('s2'))).toBeNull()
     })
   })
 }

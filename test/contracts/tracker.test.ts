@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { TrackerContext } from '../../src/ports/tracker.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { installFakeBd, BeadsProject } from '../../testkit/tracker/beads-project.ts'
 import { tempFolder } from '../../testkit/agents/temp-folder.ts'
 import { InMemoryBeads, inMemoryTracker } from '../../testkit/in-memory/tracker.ts'
@@ -149,8 +150,8 @@ describe('the beads tracker', () => {
       { id: 'bd-2', title: 'two', state: 'doing' as const },
     ]
     const hash = (ready: typeof issues): string => {
-      tracker.saveSnapshot('s1', { version: '1.0.5', at: 1, ready, settled: [] })
-      return tracker.loadSnapshot('s1')?.hash ?? ''
+      tracker.saveSnapshot(testSessionId('s1'), { version: '1.0.5', at: 1, ready, settled: [] })
+      return tracker.loadSnapshot(testSessionId('s1'))?.hash ?? ''
     }
     expect(hash(issues.toReversed())).toBe(hash(issues))
     expect(hash(issues.slice(1))).not.toBe(hash(issues))
@@ -158,6 +159,6 @@ describe('the beads tracker', () => {
     expect(fs.statSync(file).mode & 0o777).toBe(0o600)
     expect(fs.readdirSync(path.dirname(file))).toEqual(['tracker.json'])
     fs.writeFileSync(file, '{"kind":"bea')
-    expect(tracker.loadSnapshot('s1')).toBeNull()
+    expect(tracker.loadSnapshot(testSessionId('s1'))).toBeNull()
   })
 })

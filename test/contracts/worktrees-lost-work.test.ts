@@ -7,6 +7,7 @@ import type { WorkEvidence, Snapshot } from '../../src/core/loop/work-evidence.t
 import { createLoop, type Loop, type LoopTask } from '../../src/core/loop/loop-state.ts'
 import type { LoopSpec } from '../../src/core/loop/spec.ts'
 import { Audit } from '../../src/loop/audit/audit.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { put } from './git-fixture.ts'
 import { openWorktreesFixture } from './worktrees-fixture.ts'
 
@@ -20,7 +21,7 @@ async function finished(fixture: Bench, work: () => void): Promise<{ loop: Loop;
   const evidence = await worktrees.collectEvidence(repo, since, [])
   const task = doneTask(repo, since, evidence)
   const loop = { ...createLoop({} as LoopSpec, 0), tasks: [task] }
-  const audit = new Audit({ worktrees, cwd: repo, id: 'loop', inner: '', apart: [] })
+  const audit = new Audit({ worktrees, cwd: repo, id: testSessionId('loop'), inner: '', apart: [] })
   return { loop, audit, task }
 }
 
@@ -58,7 +59,7 @@ test.each(Object.entries(ODD))(
       const audit = new Audit({
         worktrees,
         cwd: repo,
-        id: 'loop',
+        id: testSessionId('loop'),
         inner: from === '.' ? '' : from,
         apart: [],
       })

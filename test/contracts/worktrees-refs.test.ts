@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { newTask } from '../../src/core/loop/update-tasks.ts'
 import type { LoopTask } from '../../src/core/loop/loop-state.ts'
 import { RefWatch } from '../../src/loop/audit/ref-watch.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { put } from './git-fixture.ts'
 import { openWorktreesFixture } from './worktrees-fixture.ts'
 
@@ -34,7 +35,7 @@ async function watched(): Promise<{
   const agent = (...args: string[]): void => {
     execFileSync('git', args, { cwd: repo, env: { ...env, GIT_TRACE2_EVENT: trace }, stdio: 'pipe' })
   }
-  const watch = new RefWatch({ worktrees, cwd: repo, id: 'loop' })
+  const watch = new RefWatch({ worktrees, cwd: repo, id: testSessionId('loop') })
   await watch.start()
   const refs = (): string => git(repo, 'for-each-ref', 'refs/heads', 'refs/tags', 'refs/stash')
   return { bench: fixture, agent, look: () => watch.inspect(TASK, trace), refs }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Engine } from '../../src/engine/engine.ts'
 import { DEFAULT_TIMINGS } from '../../src/core/session/timings.ts'
 import type { Session } from '../../src/core/session/session-state.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { SimulatedMachine } from '../../testkit/in-memory/machine.ts'
 import { noServices } from '../../testkit/in-memory/notifier.ts'
 import { InMemoryRuntime } from '../../testkit/in-memory/runtime.ts'
@@ -48,7 +49,7 @@ test('the store opens a database of version 1 with all its data', () => {
   expect(store.epoch).toBe(42)
   const { maxTime, restart, ...spec } = RESTING.spec
   const { thread, attempt, life, exit, bookmark, phase, wanted, restarts, startedAt } = RESTING
-  expect(store.load(spec.id)).toMatchObject({
+  expect(store.load(testSessionId(spec.id))).toMatchObject({
     spec: { ...spec, supervision: { maxTime, restart: { on: 'crash', ...restart } } },
     phase,
     wanted,
@@ -58,10 +59,14 @@ test('the store opens a database of version 1 with all its data', () => {
     transcriptLength: bookmark.transcript,
     thread: { id: thread, needsDigest: false },
   })
-  expect(store.load(spec.id)?.messages).toMatchObject([{ id: 1, summary: 'fix it', confirmedAt: spec.createdAt }])
-  expect(store.load(WAITING_TO_LAUNCH.spec.id)?.messages).toMatchObject([{ id: 1, confirmedAt: null }])
+  expect(store.load(testSessionId(spec.id))?.messages).toMatchObject([
+    { id: 1, summary: 'fix it', confirmedAt: spec.createdAt },
+  ])
+  expect(store.load(testSessionId(WAITING_TO_LAUNCH.spec.id))?.messages).toMatchObject([{ id: 1, confirmedAt: null }])
   expect(store.live()).toHaveLength(2)
-  expect(store.events(RESTING.spec.id).map(({ event }) => event)).toEqual([{ at: 1_000, type: 'session.created' }])
+  expect(store.events(testSessionId(RESTING.spec.id)).map(({ event }) => event)).toEqual([
+    { at: 1_000, type: 'session.created' },
+  ])
   expect(store.pendingEffects().map(item => item.effect)).toEqual([{ type: 'launch', attempt: 1, resume: null }])
   expect(store.nextDue()).toBe(RESTING.phase.until)
 })
@@ -74,7 +79,7 @@ test('the engine resumes the sessions of a version 1 database', async () => {
   })
   const work = new InMemoryRuntime(machine)
   for (const { spec } of [RESTING, WAITING_TO_LAUNCH])
-    await work.prepare(spec.id, { prompt: Buffer.from('do it'), env: {} })
+    await work.prepare(testSessionId(spec.id), { prompt: Buffer.from('do it'), env: {} })
   const troubles: unknown[] = []
   const onTrouble = (_: string, cause: unknown): void => void troubles.push(cause)
   const engine = new Engine({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_CHECKPOINT_OPTIONS } from '../../src/core/checkpoint/checkpoint.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { InjectedCrash, CrashInjector } from '../../testkit/in-memory/call-interceptors.ts'
 import { InMemoryRepository } from '../../testkit/in-memory/checkpoints.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
@@ -66,7 +67,7 @@ test('a pushed record soon contains the messages that arrived since', async () =
     { supervision: { saving: { ...saving, push: 'origin' } } },
   )
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-  await engine.send('s1', { key: 'k', summary: 'and that', text: Buffer.from('and that') })
+  await engine.send(testSessionId('s1'), { key: 'k', summary: 'and that', text: Buffer.from('and that') })
   await simulation.until(() => repository.pushed.get('s1') === 2)
   expect(kept()).toEqual(['1 start: ', '2 news: '])
   expect(JSON.parse(repository.of('s1')[1]?.record ?? '')).toMatchObject({ goal: ['do it', 'and that'] })
@@ -166,7 +167,7 @@ test('the checkpointer saves edits of an agent soon after, several at once', asy
 test('the checkpointer saves at a stop and at a failure', async () => {
   const stopped = await beginInRepository({ run: () => [{ edit: 'half' }, { wait: Infinity }] })
   await stopped.stage.until(() => stopped.stage.session('s1')?.phase.name === 'running')
-  await stopped.engine.stop('s1')
+  await stopped.engine.stop(testSessionId('s1'))
   await stopped.stage.until(stopped.isSettled)
   expect(stopped.kept()).toEqual(['1 start: ', '2 stop: half'])
   const failed = await beginInRepository({ run: () => [{ edit: 'bad' }, { exit: 3 }] }, { agent: 'mute' })
@@ -214,10 +215,10 @@ test('the checkpointer saves the end even if a requested checkpoint fails at the
   })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   repository.trouble = 'the disk is full'
-  const asked = engine.services.saveNow('s1')
+  const asked = engine.services.saveNow(testSessionId('s1'))
   await expect(asked).rejects.toThrow('the disk is full')
   await simulation.until(() => simulation.hasEnded('s1'))
-  await expect(engine.services.saveNow('s1')).rejects.toThrow('the disk is full')
+  await expect(engine.services.saveNow(testSessionId('s1'))).rejects.toThrow('the disk is full')
   repository.trouble = null
   await simulation.until(isSettled)
   expect(kept().at(-1)).toBe('2 end: a')

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/engine.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import { makeSpec, type Simulation } from '../../testkit/in-memory/simulation.ts'
 import { startSession } from './start-session.ts'
@@ -17,7 +18,7 @@ async function withChild(program = FOR_EVER): Promise<{ stage: Simulation; engin
 
 test('a stop of a session stops the sessions that it started', async () => {
   const { stage: simulation, engine } = await withChild()
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1') && simulation.hasEnded('s2'))
   expect(simulation.session('s2')?.phase).toMatchObject({ outcome: 'stopped' })
   expect(simulation.machine.alive()).toEqual([])

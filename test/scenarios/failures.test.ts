@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { ProcessStep } from '../../testkit/in-memory/scripted-process.ts'
 import { startSession } from './start-session.ts'
 
@@ -73,7 +74,7 @@ test('a session without a login waits until its user resumes it', async () => {
   await engine.runPeriodicCheck()
   await simulation.clock.advance(3_600_000)
   expect(session()?.phase.name).toBe('blocked')
-  await engine.resume('s1')
+  await engine.resume(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(session()?.phase).toMatchObject({ outcome: 'done' })
 })
@@ -81,7 +82,7 @@ test('a session without a login waits until its user resumes it', async () => {
 test('a blocked session without a process stops at once', async () => {
   const { stage: simulation, engine, session } = await failing('login: no key')
   await simulation.until(() => session()?.phase.name === 'blocked')
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   expect(session()?.phase).toMatchObject({ name: 'ended', outcome: 'stopped' })
 })
 
@@ -136,7 +137,7 @@ test('a woken session gets its whole budget again', async () => {
     { supervision: { limits: { usd: 7, tokens: null, turns: null } } },
   )
   await simulation.until(() => simulation.hasEnded('s1'))
-  await engine.send('s1', { key: 'a', summary: 'more', text: Buffer.from('more') })
+  await engine.send(testSessionId('s1'), { key: 'a', summary: 'more', text: Buffer.from('more') })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')).toMatchObject({
     phase: { outcome: 'done' },

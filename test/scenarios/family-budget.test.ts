@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/engine.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import { makeSpec, type Simulation } from '../../testkit/in-memory/simulation.ts'
 import { startSession } from './start-session.ts'
@@ -71,7 +72,7 @@ test('a woken parent gets its whole budget again, beside the budgets of live chi
   const { stage, engine } = await start(family(false), 3)
   await stage.until(() => stage.hasEnded('s1'))
   await stage.until(() => (stage.session('s1')?.spending.children?.spent.usd ?? 0) === 2)
-  await engine.send('s1', { key: 'a', summary: 'more', text: Buffer.from('more') })
+  await engine.send(testSessionId('s1'), { key: 'a', summary: 'more', text: Buffer.from('more') })
   expect(stage.session('s1')?.spending).toMatchObject({
     waived: { usd: 4 },
     children: { reserved: { usd: 1 } },

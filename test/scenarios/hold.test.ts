@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import type { Simulation } from '../../testkit/in-memory/simulation.ts'
 import { startSession } from './start-session.ts'
@@ -18,16 +19,16 @@ function threaded(simulation: Simulation): () => boolean {
 test('a held session pauses with its time limit until somebody resumes it', async () => {
   const { stage: simulation, engine } = await startSession(LONG, undefined, { supervision: { maxTime: HOUR } })
   await simulation.until(threaded(simulation))
-  await engine.hold('s1')
+  await engine.hold(testSessionId('s1'))
   await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
   expect(simulation.session('s1')?.phase).toMatchObject({ trouble: 'held', question: 'held by you' })
   expect(simulation.machine.alive()).toEqual([])
   await simulation.clock.advance(10 * HOUR)
   expect(simulation.session('s1')?.phase.name).toBe('blocked')
-  await engine.send('s1', { key: 'k', summary: 'and this', text: Buffer.from('and this') })
+  await engine.send(testSessionId('s1'), { key: 'k', summary: 'and this', text: Buffer.from('and this') })
   await simulation.clock.advance(HOUR)
   expect(simulation.machine.starts, 'a message waits with it').toEqual(['s1.1'])
-  await engine.resume('s1')
+  await engine.resume(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')).toMatchObject({ thread: { id: 't-1' }, phase: { outcome: 'done' } })
 })
@@ -37,10 +38,10 @@ test('a user can hold a resting session and stop a held one', async () => {
     run: () => [{ say: `limit: ${Date.UTC(2026, 0, 1, 9)}\n` }, { exit: 1 }],
   })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
-  await engine.hold('s1')
+  await engine.hold(testSessionId('s1'))
   await simulation.clock.advance(DAY)
   expect(simulation.session('s1')?.phase).toMatchObject({ name: 'blocked', trouble: 'held' })
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ name: 'ended', outcome: 'stopped' })
 })
 
@@ -116,7 +117,7 @@ test('a supervisor in safe mode continues only sessions with a live process', as
   await later.engine.start({ isHeld: true })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
   expect(simulation.session('s1')?.phase).toMatchObject({ trouble: 'held' })
-  await later.engine.resume('s1')
+  await later.engine.resume(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')).toMatchObject({ attempt: { number: 2 }, phase: { outcome: 'done' } })
 })
@@ -131,7 +132,7 @@ test('a session whose folder is missing waits for it to come back', async () => 
   await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
   expect(simulation.session('s1')?.phase).toMatchObject({ trouble: 'folder', question: 'its folder /project is gone' })
   simulation.machine.lostFolders.clear()
-  await engine.resume('s1')
+  await engine.resume(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
 })

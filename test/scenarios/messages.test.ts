@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/engine.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import { startSession } from './start-session.ts'
 
@@ -14,7 +15,7 @@ const LISTENER: ScriptedProgram = {
 }
 
 const send = (engine: Engine, text: string): Promise<number> =>
-  engine.send('s1', { key: text, summary: text, text: Buffer.from(text) })
+  engine.send(testSessionId('s1'), { key: text, summary: text, text: Buffer.from(text) })
 
 test('messages follow one another as turns of their own, each once and in order', async () => {
   const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
@@ -35,7 +36,8 @@ test('the engine accepts a message with the same key once', async () => {
 
 test('the engine delivers two messages with the same text', async () => {
   const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
-  for (const key of ['a', 'b']) await engine.send('s1', { key, summary: 'again', text: Buffer.from('again') })
+  for (const key of ['a', 'b'])
+    await engine.send(testSessionId('s1'), { key, summary: 'again', text: Buffer.from('again') })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'again', 'again'])
 })
@@ -62,7 +64,7 @@ test('a message that arrives during a stop lets the session continue', async () 
     },
   )
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   await send(engine, 'rather this')
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
@@ -91,9 +93,9 @@ test('the agent gets a message again if its record lacks it, and a request to co
 test('a stopped session continues in its thread when somebody resumes it', async () => {
   const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
   await simulation.until(() => simulation.session('s1')?.messages[0]?.confirmedAt !== null)
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
-  await engine.resume('s1')
+  await engine.resume(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
   expect(simulation.machine.records.get('t-1')?.[1]).toContain('stopped by you')
@@ -124,7 +126,7 @@ test.each(['login: no key', 'failed: it broke'])(
     await simulation.until(() => simulation.session('s1')?.messages[0]?.confirmedAt !== null)
     await simulation.until(() => ['blocked', 'ended'].includes(simulation.session('s1')?.phase.name ?? ''))
     expect(simulation.session('s1')?.messages[0]?.confirmedAt).toBeNull()
-    await engine.resume('s1')
+    await engine.resume(testSessionId('s1'))
     await simulation.until(() => simulation.hasEnded('s1'))
     expect(simulation.machine.records.get('t-1')).toEqual(['do it'])
   },
@@ -180,7 +182,8 @@ test('a session gets no more time by messages to itself', async () => {
     supervision: { maxTime: 1_500 },
   })
   const text = Buffer.from('go on')
-  for (const key of ['a', 'b', 'c']) await engine.send('s1', { key, summary: 'go on', text, by: 'scribe-s1' })
+  for (const key of ['a', 'b', 'c'])
+    await engine.send(testSessionId('s1'), { key, summary: 'go on', text, by: 'scribe-s1' })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped', trouble: 'time' })
   expect(simulation.machine.starts.length).toBeLessThan(4)
@@ -190,8 +193,8 @@ test('a session does not undo its stop by a message to itself', async () => {
   const slow = { ...LISTENER, onInterrupt: [{ wait: 1_000 }, { exit: 130 }] }
   const { stage: simulation, engine } = await startSession(slow, undefined, { agent: 'scribe' })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-  await engine.stop('s1', { by: 'talker-boss' })
-  await engine.send('s1', { key: 'k', summary: 'go on', text: Buffer.from('go on'), by: 'scribe-s1' })
+  await engine.stop(testSessionId('s1'), { by: 'talker-boss' })
+  await engine.send(testSessionId('s1'), { key: 'k', summary: 'go on', text: Buffer.from('go on'), by: 'scribe-s1' })
   await simulation.until(() => simulation.hasEnded('s1'))
   const reason = expect.stringMatching(/^stopped by the session talker-boss/) as unknown
   expect(simulation.session('s1')).toMatchObject({ phase: { outcome: 'stopped', reason }, stoppedBy: 'talker-boss' })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Trouble } from '../../src/lib/errors.ts'
 import { ChannelBusy } from '../../src/ports/notifications.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import { type CallInterceptor, Simulation, makeSpec, type SpecOverrides } from '../../testkit/in-memory/simulation.ts'
 import { flushPromises } from '../../testkit/in-memory/virtual-clock.ts'
@@ -44,7 +45,7 @@ test('the sender does not notify about a stop that the user asked for', async ()
   const { stage: simulation, engine, accept } = await onStage({ run: () => [{ wait: HOUR }] })
   await accept('s1')
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.notificationLog.delivered).toEqual([])
 })
@@ -182,7 +183,7 @@ test('a notice outlives its session', async () => {
   }
   await accept('s1')
   await simulation.until(() => hasEnded('s1') && simulation.disk.outbox.length === 0)
-  expect(await engine.remove('s1')).toBe(true)
+  expect(await engine.remove(testSessionId('s1'))).toBe(true)
   isDead = false
   await simulation.until(() => !simulation.hasOutgoing())
   expect(texts()).toEqual(['mute-s1 is done: exit code 0\na task'])
@@ -248,7 +249,7 @@ test('the hook queue runs the hook of a session that the user removes at once', 
   await simulation.until(() => ids.every(hasEnded) && simulation.disk.outbox.length === 0)
   await flushPromises()
   expect(simulation.notificationLog.hookRuns).toHaveLength(4)
-  await engine.remove('s9')
+  await engine.remove(testSessionId('s9'))
   expect(simulation.notificationLog.hookRuns.filter(id => id.startsWith('s9-'))).toHaveLength(1)
   await accept('s10', { supervision: { onExit: ['/bin/slow'] } })
   await simulation.until(() => hasEnded('s10'))

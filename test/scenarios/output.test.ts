@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { startSession } from './start-session.ts'
 
 test('the transcript has output in pieces, in long lines and without a line end once and whole', async () => {
@@ -81,7 +82,7 @@ test('the engine skips a long line that killed a supervisor, records an event, a
   const long = 'x'.repeat(100_000)
   const { stage: simulation } = await startSession(
     { run: () => [{ say: `one\n${long}\ntwo\ndone: it\n` }] },
-    machine => void (machine.attempt({ sessionId: 's1', attempt: 1 }).stuckAt = 0),
+    machine => void (machine.attempt({ sessionId: testSessionId('s1'), attempt: 1 }).stuckAt = 0),
   )
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })

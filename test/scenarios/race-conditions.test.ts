@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { interceptCall } from '../../testkit/in-memory/simulation.ts'
 import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 
 const FILES = { prompt: Buffer.from('do it'), env: {} }
-const FIRST = { sessionId: 's1', attempt: 1 }
+const FIRST = { sessionId: testSessionId('s1'), attempt: 1 }
 
 test('the engine sees an exit in the moment in which it records the start', async () => {
   const simulation = new Simulation({ mute: { run: () => [{ wait: Infinity }] } })
@@ -115,7 +116,7 @@ test('a stop overtakes a launch that could not be performed yet', async () => {
   await engine.create(makeSpec({ agent: 'talker' }), FILES)
   await simulation.until(() => simulation.troubles.length > 0)
   hasTmux = true
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.machine.starts).toEqual([])
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })

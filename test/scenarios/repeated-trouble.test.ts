@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RepeatedTrouble } from '../../src/core/describe/failed-actions.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { type CallInterceptor, Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 
 /** Lets each sweep fail while `isFailing` returns true. */
@@ -31,7 +32,7 @@ test('a sweep that keeps failing is counted without events, also by the next sup
   expect(recordedTrouble(simulation)).toBeNull()
 
   const events = simulation.events('s1')
-  await engine.observe('s1')
+  await engine.observe(testSessionId('s1'))
   const trouble = { doing: 'ending the processes of attempt 1', since, reason: 'permission denied' }
   expect(recordedTrouble(simulation)).toEqual({ ...trouble, count: 2 })
   expect(simulation.events('s1')).toEqual(events)
@@ -43,7 +44,7 @@ test('a sweep that keeps failing is counted without events, also by the next sup
   expect(recordedTrouble(simulation)).toEqual({ ...trouble, count: 3 })
 
   isFailing = false
-  await next.observe('s1')
+  await next.observe(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(recordedTrouble(simulation)).toBeNull()
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
@@ -65,9 +66,9 @@ test('a launch that fails with an unexpected error is named by its attempt', asy
   await engine.start()
   await engine.create(makeSpec({ agent: 'talker' }), { prompt: Buffer.from('do it'), env: {} })
   await simulation.until(() => simulation.troubles.length === 1)
-  await engine.observe('s1')
+  await engine.observe(testSessionId('s1'))
   expect(recordedTrouble(simulation)).toMatchObject({ doing: 'starting attempt 1', count: 2, reason: 'EISDIR' })
-  await engine.observe('s1')
+  await engine.observe(testSessionId('s1'))
   expect(recordedTrouble(simulation)).toBeNull()
   await simulation.until(() => simulation.hasEnded('s1'))
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SessionIn } from '../../src/core/session/session-state.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import { startSession } from './start-session.ts'
 
@@ -22,7 +23,7 @@ test('a successful turn resets the restart count', async () => {
   const { stage: simulation, engine } = await startSession(program, undefined, {
     supervision: { restart: { ...often, limit: 2 } },
   })
-  await engine.send('s1', { key: 'k', summary: 'more', text: Buffer.from('more') })
+  await engine.send(testSessionId('s1'), { key: 'k', summary: 'more', text: Buffer.from('more') })
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')).toMatchObject({
     attempt: { number: 6 },
@@ -68,7 +69,7 @@ test('a usage limit that lasts longer than the maximum wait ends the session, an
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped', trouble: 'rate-limit' })
   expect(JSON.stringify(simulation.session('s1')?.phase)).toContain('and oneshot waits 1 d at most')
-  await engine.resume('s1')
+  await engine.resume(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import { runScenario } from '../../testkit/in-memory/scenario.ts'
 import { startSession } from './start-session.ts'
@@ -112,7 +113,7 @@ test('the slow round finds an agent that vanished with its shim, and the supervi
   }
   const { stage: simulation, engine } = await startSession(program)
   await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
-  const attempt = simulation.machine.attempt({ sessionId: 's1', attempt: 1 })
+  const attempt = simulation.machine.attempt({ sessionId: testSessionId('s1'), attempt: 1 })
   attempt.isShimAlive = false
   await engine.runPeriodicCheck()
   expect(simulation.session('s1')?.phase.name, 'the agent lives, only its shim is gone').toBe('running')
@@ -131,9 +132,11 @@ test('the supervisor observes an agent that outlives its shim every second', asy
     run: () => [{ say: 'thread: t-1\n' }, { wait: 10_000 }, { say: 'done: it\n' }],
   })
   await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
-  simulation.machine.attempt({ sessionId: 's1', attempt: 1 }).isShimAlive = false
+  simulation.machine.attempt({ sessionId: testSessionId('s1'), attempt: 1 }).isShimAlive = false
   await engine.runPeriodicCheck()
-  await simulation.until(() => simulation.machine.attempt({ sessionId: 's1', attempt: 1 }).process?.isAlive === false)
+  await simulation.until(
+    () => simulation.machine.attempt({ sessionId: testSessionId('s1'), attempt: 1 }).process?.isAlive === false,
+  )
   const diedAt = simulation.clock.now()
   await simulation.until(() => simulation.session('s1')?.attempt.exit !== null)
   expect(simulation.clock.now() - diedAt).toBeLessThanOrEqual(1_000)
@@ -170,7 +173,7 @@ test('an attempt starts only when no process of the attempt before it is alive',
     run: ({ start }) => (start === 1 ? [{ litter: 'a server', hides: true }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   })
   await simulation.until(() => simulation.session('s1')?.attempt.number === 3)
-  simulation.machine.attempt({ sessionId: 's1', attempt: 1 }).litter.clear()
+  simulation.machine.attempt({ sessionId: testSessionId('s1'), attempt: 1 }).litter.clear()
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.transcript('s1')).toContain(
     'attempt 2 could not be started: something of the attempt before is still alive',
@@ -192,7 +195,7 @@ test('the supervisor restarts an attempt whose every trace a power failure erase
     run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: Infinity }] : [{ say: 'done: it\n' }]),
   })
   await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
-  const attempt = simulation.machine.attempt({ sessionId: 's1', attempt: 1 })
+  const attempt = simulation.machine.attempt({ sessionId: testSessionId('s1'), attempt: 1 })
   attempt.isShimAlive = false
   attempt.process?.signal('SIGKILL')
   Object.assign(attempt, { claim: null, life: null, openedAt: null })
@@ -235,7 +238,7 @@ test('a stop continues with its harder steps when somebody sets the clock back',
     ignoredSignals: ['SIGINT', 'SIGTERM'],
   })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   simulation.clock.setBack(SIX_HOURS)
   const setAt = simulation.clock.now()
   await engine.runPeriodicCheck()
@@ -287,12 +290,12 @@ test.each([
     const isThere = () =>
       simulation.session('s1')?.attempt.exit !== null || simulation.session('s1')?.attempt.number === 2
     await simulation.until(() => isThere() && simulation.session('s1')?.phase.name === until)
-    simulation.machine.notify({ sessionId: 's1', attempt: 1 }, 'exit')
+    simulation.machine.notify({ sessionId: testSessionId('s1'), attempt: 1 }, 'exit')
     await simulation.until(
       () => simulation.session('s1')?.phase.name === 'ended' && simulation.machine.mailbox.size === 0,
     )
-    if (until === 'ended') await engine.remove('s1')
-    simulation.machine.notify({ sessionId: 's1', attempt: 1 }, 'exit')
+    if (until === 'ended') await engine.remove(testSessionId('s1'))
+    simulation.machine.notify({ sessionId: testSessionId('s1'), attempt: 1 }, 'exit')
     await simulation.until(() => simulation.machine.mailbox.size === 0)
   },
 )

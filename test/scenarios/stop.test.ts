@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { Simulation } from '../../testkit/in-memory/simulation.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import { startSession } from './start-session.ts'
@@ -10,7 +11,7 @@ test('a stop before the program lives starts nothing afterwards', async () => {
   const { stage: simulation, engine } = await startSession(PATIENT, machine => {
     machine.hasDeadPanes = true
   })
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   simulation.machine.hasDeadPanes = false
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped', reason: 'stopped by you' })
@@ -22,7 +23,7 @@ test('a stop while the program is just being started reaches it', async () => {
     ...PATIENT,
     onInterrupt: [{ say: 'I save my work\n' }, { exit: 130 }],
   })
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.transcript('s1')).toContain('I save my work\n')
   expect(simulation.session('s1')).toMatchObject({
@@ -37,7 +38,7 @@ test('a stop interrupts a running program and keeps its last output', async () =
     onInterrupt: [{ wait: 4_000 }, { say: 'bye' }, { exit: 130 }],
   })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.transcript('s1')).toBe(
     'thread: t-1\n── stopped by you; oneshot interrupts it\nbye\n── attempt 1: exit code 130\n── stopped: stopped by you (exit code 130)\n',
@@ -51,7 +52,7 @@ test.each([0, 30_000])(
       supervision: { stopGrace },
     })
     await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-    await engine.stop('s1')
+    await engine.stop(testSessionId('s1'))
     await simulation.until(() => simulation.hasEnded('s1'))
     const steps = simulation.events('s1').flatMap(event => (event.type === 'session.stopping' ? [event] : []))
     expect(steps.map(({ step }) => step)).toEqual(['interrupt', 'terminate'])
@@ -63,7 +64,7 @@ test('a stop terminates a program that ignores interrupts, and kills one that ig
   const steps = async (deafTo: string[]): Promise<unknown[]> => {
     const { stage: simulation, engine } = await startSession({ ...PATIENT, ignoredSignals: deafTo })
     await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-    await engine.stop('s1')
+    await engine.stop(testSessionId('s1'))
     await simulation.until(() => simulation.hasEnded('s1'))
     const taken = simulation.events('s1').flatMap(event => (event.type === 'session.stopping' ? [event.step] : []))
     return [...taken, simulation.session('s1')?.attempt.exit]
@@ -84,9 +85,9 @@ test('a second stop changes nothing', async () => {
     onInterrupt: [{ wait: 1_000 }, { say: 'bye\n' }],
   })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   const once = simulation.events('s1')
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   expect(simulation.events('s1')).toEqual(once)
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.transcript('s1').match(/bye/g)).toHaveLength(1)
@@ -97,7 +98,7 @@ test('a stop ends a program that waits for an answer', async () => {
     run: () => [{ say: 'ask: may I?\n' }, { wait: Infinity }],
   })
   await simulation.until(() => simulation.session('s1')?.phase.name === 'waiting')
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   await simulation.until(() => simulation.hasEnded('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
 })
@@ -105,7 +106,7 @@ test('a stop ends a program that waits for an answer', async () => {
 test('a stop ends a resting session at once', async () => {
   const { stage: simulation, engine } = await startSession(CRASHING)
   await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   expect(simulation.session('s1')?.phase).toMatchObject({
     outcome: 'stopped',
     reason: 'stopped by you while it was resting',
@@ -118,7 +119,7 @@ test('a stop after the end changes nothing', async () => {
   const { stage: simulation, engine } = await startSession({ run: () => [{ say: 'done: it\n' }] })
   await simulation.until(() => simulation.hasEnded('s1'))
   const before = simulation.session('s1')
-  await engine.stop('s1')
+  await engine.stop(testSessionId('s1'))
   expect(simulation.session('s1')).toEqual(before)
 })
 
@@ -148,7 +149,7 @@ test('the supervisor stops a session that exceeds its time limit, running or res
 })
 
 describe('a request that a command stored while no supervisor lived', () => {
-  const ref = { sessionId: 's1', attempt: 1 }
+  const ref = { sessionId: testSessionId('s1'), attempt: 1 }
 
   async function withoutSupervisor(): Promise<Simulation> {
     const { stage: simulation, engine } = await startSession(PATIENT)
@@ -193,7 +194,7 @@ describe('a request that a command stored while no supervisor lived', () => {
     const { engine } = simulation.supervisor()
     await engine.start()
     await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
-    await engine.resume('s1')
+    await engine.resume(testSessionId('s1'))
     await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
     await engine.shutDown()
     await simulation.supervisor().engine.start()

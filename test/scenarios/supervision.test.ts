@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Superseded } from '../../src/ports/store.ts'
 import type { Runtime } from '../../src/ports/runtime.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { type CallInterceptor, Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { startSession } from './start-session.ts'
 
@@ -23,9 +24,9 @@ test('a session that hangs delays no other session', async () => {
 
 test('remove deletes an ended session with all its files, and refuses a live one', async () => {
   const { stage: simulation, engine } = await startSession({ run: () => [{ wait: 100 }, { say: 'done: it\n' }] })
-  expect(await engine.remove('s1')).toBe(false)
+  expect(await engine.remove(testSessionId('s1'))).toBe(false)
   await simulation.until(() => simulation.hasEnded('s1'))
-  expect(await engine.remove('s1')).toBe(true)
+  expect(await engine.remove(testSessionId('s1'))).toBe(true)
   expect([simulation.session('s1'), simulation.events('s1'), simulation.machine.sessions.size]).toEqual([
     undefined,
     [],
@@ -49,14 +50,17 @@ test('a supervisor that shuts down starts nothing more, and the work continues',
   const before = simulation.session('s1')
   await simulation.clock.advance(60_000)
   expect(simulation.session('s1')).toEqual(before)
-  expect(simulation.machine.attempt({ sessionId: 's1', attempt: 1 }).exit).toEqual({ kind: 'code', code: 1 })
+  expect(simulation.machine.attempt({ sessionId: testSessionId('s1'), attempt: 1 }).exit).toEqual({
+    kind: 'code',
+    code: 1,
+  })
 })
 
 test('a superseded supervisor refuses new work and says why', async () => {
   const { stage: simulation, engine } = await startSession({ run: () => [{ wait: Infinity }] })
   simulation.supervisor()
   await expect(engine.create(makeSpec({ agent: 'talker', id: 's2' }), FILES)).rejects.toThrow(Superseded)
-  await expect(engine.stop('s1')).rejects.toThrow(Superseded)
+  await expect(engine.stop(testSessionId('s1'))).rejects.toThrow(Superseded)
   await engine.runPeriodicCheck()
   expect(simulation.session('s1')?.wanted).toBe('run')
   expect(simulation.troubles.every(trouble => trouble instanceof Superseded)).toBe(true)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Trouble } from '../../src/lib/errors.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { flushPromises } from '../../testkit/in-memory/virtual-clock.ts'
 import { startAcceptedSession, FILES, MINUTE, openBeadsSimulation } from './beads-simulation.ts'
@@ -54,7 +55,7 @@ test('a task that the agent reopens and finishes closes its issue again', async 
   const simulation = openBeadsSimulation({ run: () => [{ wait: 60 * MINUTE }] })
   const engine = await startAcceptedSession(simulation)
   const name = async (state: 'open' | 'done') => {
-    await engine.setTasks('s1', () => [{ id: 'bd-1', title: 'bd-1', state }])
+    await engine.setTasks(testSessionId('s1'), () => [{ id: 'bd-1', title: 'bd-1', state }])
     await flushPromises()
   }
   await name('done')
@@ -75,7 +76,7 @@ test('the issue sync closes an issue that is not ready if a task names its id, e
   simulation.beads.obstacle = call => {
     simulation.beads.issues = call === 'ready' ? ready : [...ready, blocked]
   }
-  await engine.setTasks('s1', () => [{ id: 'bd-9', title: 'bd-9', state: 'done' }])
+  await engine.setTasks(testSessionId('s1'), () => [{ id: 'bd-9', title: 'bd-9', state: 'done' }])
   await flushPromises()
   expect(simulation.beads.closed).toEqual(['bd-9 finished by talker-task, oneshot session s1'])
 })
@@ -90,7 +91,7 @@ test('two sessions of one project do not use its tracker at the same time', asyn
     inside--
   }
   const engine = await startAcceptedSession(simulation)
-  await engine.create({ ...makeSpec({ agent: 'talker' }), id: 's2', name: 'talker-other' }, FILES)
+  await engine.create({ ...makeSpec({ agent: 'talker' }), id: testSessionId('s2'), name: 'talker-other' }, FILES)
   await simulation.until(
     () => simulation.hasEnded('s1') && simulation.hasEnded('s2') && simulation.beads.snapshots.size === 2,
   )

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import { startSession } from './start-session.ts'
 
@@ -35,7 +36,7 @@ test('the time limit counts neither a rest that ended while the machine was off 
     await later.engine.start()
     if (off > 3 * DAY) {
       await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
-      await later.engine.resume('s1')
+      await later.engine.resume(testSessionId('s1'))
     }
     await simulation.until(() => simulation.hasEnded('s1'))
     expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
@@ -50,9 +51,9 @@ test('the time limit counts neither the wait for a usage limit, nor a hold, nor 
   const held = await startSession(limited, undefined, { supervision: { maxTime: 5 * HOUR } })
   await held.stage.until(() => held.stage.session('s1')?.phase.name === 'resting')
   await held.stage.clock.advance(6 * HOUR)
-  await held.engine.hold('s1')
+  await held.engine.hold(testSessionId('s1'))
   await held.stage.clock.advance(6 * HOUR)
-  await held.engine.resume('s1')
+  await held.engine.resume(testSessionId('s1'))
   await held.stage.until(() => held.stage.hasEnded('s1'))
   expect(held.stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
   const asking: ScriptedProgram = {

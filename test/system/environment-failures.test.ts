@@ -11,6 +11,7 @@ import { run } from '../../src/os/run.ts'
 import { readClaim, readExit, readStarted } from '../../src/state/shim-records.ts'
 import { openDatabase } from '../../src/os/sqlite.ts'
 import { renderEnterFile, renderLaunchFile } from '../../src/world/runtime/prepare-attempt.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { LAUNCH_DEFAULTS } from '../contracts/launch-defaults.ts'
 import { forCases } from '../../testkit/vitest/for-cases.ts'
 import { binFolder } from './bin-folder.ts'
@@ -214,12 +215,12 @@ describe('disk of the state folder:', () => {
   }) => {
     const disk = await SmallDisk.under(testHome)
     if (disk === undefined) return skip(NO_MOUNT)
-    const folder = attemptFolder(testHome.home, 'id', 1)
+    const folder = attemptFolder(testHome.home, testSessionId('id'), 1)
     fs.mkdirSync(folder.root, { recursive: true })
     const argv = ['/bin/sh', '-c', 'touch begun']
     const order = {
       ...LAUNCH_DEFAULTS,
-      sessionId: 'id',
+      sessionId: testSessionId('id'),
       name: 'n',
       mode: 'headless',
       argv,
@@ -246,7 +247,7 @@ describe('disk of the state folder:', () => {
   }, async ({ skip }) => {
     const disk = await SmallDisk.under(testHome)
     if (disk === undefined) return skip(NO_MOUNT)
-    const folder = attemptFolder(testHome.home, 'id', 1)
+    const folder = attemptFolder(testHome.home, testSessionId('id'), 1)
     for (const place of [folder.root, testHome.home.mailbox]) fs.mkdirSync(place, { recursive: true })
     fs.writeFileSync(folder.launch, `touch '${testHome.path('begun')}'`)
     disk.fill()

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/responses.ts'
+import type { SessionId } from '../../src/core/session/names.ts'
 import { attemptFolder } from '../../src/state/session-folder.ts'
 import { type Home, homeAt } from '../../src/state/home.ts'
 import { initProject, gitIn } from './git-project.ts'
@@ -55,7 +56,7 @@ async function lostWithMessage(prompt: string, message: string): Promise<void> {
 }
 
 /** Returns the input of each attempt. */
-function given(home: Home, id: string): string[] {
+function given(home: Home, id: SessionId): string[] {
   return Array.from({ length: 5 }, (_, at) => attemptFolder(home, id, at + 1).stdin).flatMap(file =>
     fs.existsSync(file) ? [fs.readFileSync(file, 'utf8')] : [],
   )

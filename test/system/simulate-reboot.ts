@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { attemptFolder } from '../../src/state/session-folder.ts'
 import { openDatabase } from '../../src/os/sqlite.ts'
+import { testSessionId } from '../../testkit/core/ids.ts'
 import { type TestHome, processesOf, waitUntil } from './test-home.ts'
 
 /** Simulates a power cut: every process of this home is gone, and the records belong to another boot. */
@@ -18,7 +19,7 @@ export async function simulateReboot(testHome: TestHome): Promise<void> {
     const session = JSON.parse(state) as { attempt: { number: number; process: { boot: string } | null } }
     if (session.attempt.process !== null) session.attempt.process.boot = EARLIER
     database.prepare('UPDATE sessions SET state = ? WHERE id = ?').run(JSON.stringify(session), id)
-    const { started } = attemptFolder(testHome.home, id, session.attempt.number)
+    const { started } = attemptFolder(testHome.home, testSessionId(id), session.attempt.number)
     if (fs.existsSync(started)) asOfEarlierBoot(started)
   }
   database.close()

@@ -1,34 +1,41 @@
 import type { ExitEvidence, LaunchRequest, ThreadQuery } from '../../src/ports/agent.ts'
+import { testThreadId } from '../core/ids.ts'
 
 /** Returns a request to start a thread in `/home/dev/project` with full autonomy and no limits, plus the changes. */
-export function makeLaunchRequest(changes: Partial<LaunchRequest> = {}): LaunchRequest {
+export function makeLaunchRequest(
+  changes: Partial<Omit<LaunchRequest, 'resume' | 'tag'>> & { resume?: string | null; tag?: string } = {},
+): LaunchRequest {
+  const { resume = null, tag = 'our-tag', ...others } = changes
   return {
     argv: ['/opt/agent'],
     mode: 'headless',
     cwd: '/home/dev/project',
     env: {},
-    resume: null,
-    tag: 'our-tag',
+    resume: resume === null ? null : testThreadId(resume),
+    tag: testThreadId(tag),
     isContinuation: false,
     autonomy: 'full',
     model: null,
     effort: null,
     budget: { usd: null, turns: null },
-    ...changes,
+    ...others,
   }
 }
 
 /** Returns a query for a thread that was started at time 0 and has no known id. */
-export function makeThreadQuery(changes: Partial<ThreadQuery> = {}): ThreadQuery {
+export function makeThreadQuery(
+  changes: Partial<Omit<ThreadQuery, 'thread' | 'tag'>> & { thread?: string | null; tag?: string } = {},
+): ThreadQuery {
+  const { thread = null, tag = 'our-tag', ...others } = changes
   return {
-    thread: null,
-    tag: 'our-tag',
+    thread: thread === null ? null : testThreadId(thread),
+    tag: testThreadId(tag),
     cwd: '/home/dev/project',
     env: { HOME: '/home/dev' },
     since: 0,
     isForeign: () => false,
     opening: '',
-    ...changes,
+    ...others,
   }
 }
 

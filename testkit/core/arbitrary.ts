@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { type Checkpoint, DEFAULT_CHECKPOINT_OPTIONS } from '../../src/core/checkpoint/checkpoint.ts'
+import type { ThreadId } from '../../src/core/session/conversation.ts'
 import type { FailureKind } from '../../src/core/session/failure.ts'
 import type { Exit, TurnResult, ProcessIdentity } from '../../src/core/session/attempt.ts'
 import {
@@ -13,6 +14,7 @@ import type { Supervision } from '../../src/core/session/supervision.ts'
 import { NO_USAGE } from '../../src/core/session/usage.ts'
 import type { InspectedWork } from '../../src/core/policy/verify.ts'
 import { type AgentUpdate, SIGNAL_TYPES, type Signal, type SignalType } from '../../src/core/session/signals.ts'
+import { testSessionId, testThreadId } from './ids.ts'
 
 export const NOW = 1_000_000
 
@@ -110,7 +112,7 @@ const supervisions: fc.Arbitrary<Supervision> = fc
   }))
 
 export const specs: fc.Arbitrary<Spec> = fc.record({
-  id: fc.constant('s1'),
+  id: fc.constant(testSessionId('s1')),
   name: fc.constant('talker-task'),
   task: fc.constant('task'),
   agent: fc.constant('talker'),
@@ -149,7 +151,7 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
     case 'output.exceeded':
       return one({ evidence: 'no sign of life', chance })
     case 'agent.threaded':
-      return fc.constantFrom('t-1', 't-2').chain(thread => one({ thread }))
+      return fc.constantFrom(testThreadId('t-1'), testThreadId('t-2')).chain(thread => one({ thread }))
     case 'agent.asked':
       return one({ question: 'may I?' })
     case 'agent.told':
@@ -157,7 +159,7 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
     case 'agent.finished':
       return results.chain(result => one({ result }))
     case 'thread.surveyed':
-      return fc.boolean().chain(is => one({ thread: 't-1', messages: 1, hasInput: is, isFinal: is }))
+      return fc.boolean().chain(is => one({ thread: testThreadId('t-1'), messages: 1, hasInput: is, isFinal: is }))
     case 'process.died':
       return fc
         .tuple(exits, fc.boolean())
@@ -203,7 +205,7 @@ export interface RandomChoice {
   readonly offset: number
   readonly exit: Exit
   readonly result: TurnResult
-  readonly thread: string
+  readonly thread: ThreadId
   readonly update: AgentUpdate
   readonly key: string
   readonly has: boolean
@@ -226,7 +228,7 @@ export const randomChoices: fc.Arbitrary<RandomChoice> = fc.record({
   update: updates,
   key: fc.constantFrom('k1', 'k2', 'k3', 'k4'),
   has: fc.boolean(),
-  thread: fc.constantFrom('t-1', 't-2'),
+  thread: fc.constantFrom(testThreadId('t-1'), testThreadId('t-2')),
 })
 
 const NO_SURVEY = { survey: null }

@@ -1,3 +1,4 @@
+import type { SessionId } from '../../src/core/session/names.ts'
 import type { Instant } from '../../src/lib/time.ts'
 import type { DeliveryResult } from '../../src/ports/notifications.ts'
 
@@ -25,7 +26,7 @@ export class InMemoryDisk {
   /** The ended sessions without open work. */
   readonly settled = new Set<string>()
   events: { readonly seq: number; readonly sessionId: string; readonly body: string }[] = []
-  outbox: { readonly seq: number; readonly sessionId: string; readonly body: string }[] = []
+  outbox: { readonly seq: number; readonly sessionId: SessionId; readonly body: string }[] = []
   notices: NoticeRow[] = []
   deliveries: DeliveryRow[] = []
   hooks: { readonly id: string; readonly body: string }[] = []

@@ -9,6 +9,7 @@ import type { CheckResult, Checks } from '../../src/ports/checks.ts'
 import type { ListBackup, TaskSource } from '../../src/ports/task-source.ts'
 import type { Workers } from '../../src/ports/workers.ts'
 import type { Worktrees } from '../../src/ports/worktrees.ts'
+import { testSessionId } from '../core/ids.ts'
 import { makeLoopSpec } from '../core/loop-fixtures.ts'
 import { CrashInjector } from './call-interceptors.ts'
 import { InMemoryGit } from './git.ts'
@@ -143,7 +144,7 @@ export class LoopSimulation {
       workers: injector.wrap<Workers>(this.workers, ['ensureRunning', 'resume', 'readExit']),
       serialLoops: { find: () => this.serialLoop },
     }
-    const session = { id: 'loop1', name: 'ralph-prd', task: 'prd', cwd: PROJECT, prompt: 'an idea' }
+    const session = { id: testSessionId('loop1'), name: 'ralph-prd', task: 'prd', cwd: PROJECT, prompt: 'an idea' }
     const context = await createLoopContext(ports, { session, spec: this.spec, env: {}, logFolder: '/logs' })
     const store = injector.wrap({ record: (loop: Loop): void => void (this.#record = JSON.stringify(loop)) }, [
       'record',

@@ -1,4 +1,5 @@
 import type { Exit, ProcessIdentity } from '../../src/core/session/attempt.ts'
+import type { SessionId } from '../../src/core/session/names.ts'
 import type { Instant } from '../../src/lib/time.ts'
 import { Trouble } from '../../src/lib/errors.ts'
 import type { AttemptRef, LaunchSpec, StoredRequest } from '../../src/ports/runtime.ts'
@@ -50,8 +51,8 @@ export class SimulatedMachine {
   /** The agents' own records of their threads. */
   readonly records: Records = new Map()
   readonly listeners = new Set<{
-    news: (sessionId: string) => void
-    output: (attempt: string, sessionId: string) => void
+    news: (sessionId: SessionId) => void
+    output: (attempt: string, sessionId: SessionId) => void
   }>()
   /** Every process that ever started, as session.attempt. */
   readonly starts: string[] = []

@@ -1,4 +1,5 @@
 import type { ProcessIdentity } from '../../src/core/session/attempt.ts'
+import type { SessionId } from '../../src/core/session/names.ts'
 import type {
   AttemptRef,
   AttemptState,
@@ -10,6 +11,7 @@ import type {
 } from '../../src/ports/runtime.ts'
 import type { Instant } from '../../src/lib/time.ts'
 import { invariant } from '../../src/lib/errors.ts'
+import { testSessionId } from '../core/ids.ts'
 import { attemptKey, type SimulatedMachine, type SessionFiles } from './machine.ts'
 
 /** A supervisor's runtime on a simulated machine. */
@@ -23,7 +25,7 @@ export class InMemoryRuntime implements Runtime {
   }
 
   async prepare(
-    sessionId: string,
+    sessionId: SessionId,
     { prompt, env }: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
   ): Promise<void> {
     invariant(!this.#machine.sessions.has(sessionId), `${sessionId} was prepared before`)
@@ -31,20 +33,20 @@ export class InMemoryRuntime implements Runtime {
     this.#machine.sessions.set(sessionId, { messages, env, transcript: new Uint8Array(), times: [] })
   }
 
-  readEnvironment(sessionId: string): Readonly<Record<string, string>> {
+  readEnvironment(sessionId: SessionId): Readonly<Record<string, string>> {
     return this.#files(sessionId).env
   }
 
-  async changeEnvironment(sessionId: string, changes: Readonly<Record<string, string>>): Promise<void> {
+  async changeEnvironment(sessionId: SessionId, changes: Readonly<Record<string, string>>): Promise<void> {
     const files = this.#files(sessionId)
     files.env = { ...files.env, ...changes }
   }
 
-  async storeMessage(sessionId: string, message: number, text: Uint8Array): Promise<void> {
+  async storeMessage(sessionId: SessionId, message: number, text: Uint8Array): Promise<void> {
     this.#files(sessionId).messages.set(message, text)
   }
 
-  readMessage(sessionId: string, message: number): Uint8Array {
+  readMessage(sessionId: SessionId, message: number): Uint8Array {
     const text = this.#files(sessionId).messages.get(message)
     invariant(text !== undefined, `${sessionId} has no message ${message}`)
     return text
@@ -54,7 +56,7 @@ export class InMemoryRuntime implements Runtime {
     return this.#machine.attempt(ref).stdin
   }
 
-  transcriptTail(sessionId: string, limit: number): string {
+  transcriptTail(sessionId: SessionId, limit: number): string {
     return Buffer.from(this.#files(sessionId).transcript).subarray(-limit).toString()
   }
 
@@ -126,7 +128,7 @@ export class InMemoryRuntime implements Runtime {
     return this.#machine.attempt(ref).output.slice(offset, offset + limit)
   }
 
-  writeTranscript(sessionId: string, length: number, text: string): number {
+  writeTranscript(sessionId: SessionId, length: number, text: string): number {
     const files = this.#files(sessionId)
     const kept = Buffer.alloc(length)
     kept.set(files.transcript.subarray(0, length))
@@ -167,7 +169,7 @@ export class InMemoryRuntime implements Runtime {
     for (const { name, sessionId } of live) await whileLive(sessionId, async () => void this.#machine.panes.add(name))
   }
 
-  async removeSession(sessionId: string): Promise<void> {
+  async removeSession(sessionId: SessionId): Promise<void> {
     this.#machine.sessions.delete(sessionId)
     this.acknowledge({ sessionId, attempt: Infinity })
     for (const key of this.#machine.attempts.keys()) {
@@ -181,7 +183,7 @@ export class InMemoryRuntime implements Runtime {
     if (size) files?.times.push({ at: this.#machine.clock.now(), size })
   }
 
-  onChange(listener: (sessionId: string) => void): void {
+  onChange(listener: (sessionId: SessionId) => void): void {
     this.#listener = {
       news: listener,
       output: (attempt, sessionId) => {
@@ -190,7 +192,7 @@ export class InMemoryRuntime implements Runtime {
     }
     this.#machine.listeners.add(this.#listener)
     queueMicrotask(() => {
-      for (const entry of this.#machine.mailbox) listener(entry.slice(0, entry.indexOf('.')))
+      for (const entry of this.#machine.mailbox) listener(testSessionId(entry.slice(0, entry.indexOf('.'))))
     })
   }
 
@@ -206,7 +208,7 @@ export class InMemoryRuntime implements Runtime {
     }
   }
 
-  #files(sessionId: string): SessionFiles {
+  #files(sessionId: SessionId): SessionFiles {
     const files = this.#machine.sessions.get(sessionId)
     invariant(files !== undefined, `${sessionId} was never prepared`)
     return files

@@ -4,6 +4,7 @@ import type { Session, Spec } from '../../src/core/session/session-state.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Duration } from '../../src/lib/time.ts'
 import { Superseded } from '../../src/ports/store.ts'
+import { testSessionId } from '../core/ids.ts'
 import { NO_WORK } from './work-inspector.ts'
 import { InjectedCrash, type CrashPoint, CrashInjector } from './call-interceptors.ts'
 import type { ScriptedProgram } from './scripted-process.ts'
@@ -124,7 +125,7 @@ function tolerateSuperseded(cause: unknown): void {
 
 /** A user who repeats each request until the supervisor has accepted it. */
 class SimulatedUser {
-  id = ''
+  id = testSessionId('s0')
   readonly #stage: Simulation
   readonly #scenario: Scenario
   #asked = 0
@@ -138,7 +139,7 @@ class SimulatedUser {
     const session = this.#stage.session(this.id)
     const now = this.#stage.clock.now()
     if (session === undefined) {
-      this.id = `s${++this.#asked}`
+      this.id = testSessionId(`s${++this.#asked}`)
       for (const after of [this.#scenario.stopAfter ?? 0, ...this.#sends.map(send => send.after)])
         this.#stage.clock.schedule(now + after, () => undefined)
       const files = { prompt: Buffer.from('do it'), env: {} }

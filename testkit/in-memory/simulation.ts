@@ -15,6 +15,7 @@ import type { Store } from '../../src/ports/store.ts'
 import type { Tracker } from '../../src/ports/tracker.ts'
 import type { WorkInspector } from '../../src/ports/checks.ts'
 import type { Runtime } from '../../src/ports/runtime.ts'
+import { testSessionId } from '../core/ids.ts'
 import { SimulatedMachine } from './machine.ts'
 import { NotificationLog, inMemoryHookRunner, inMemoryNotifier } from './notifier.ts'
 import { InMemoryDisk } from './disk.ts'
@@ -99,11 +100,11 @@ export class Simulation {
     const runtime = interceptor.wrap<Runtime>(new InMemoryRuntime(this.machine), WORK_CALLS)
     const clock = interceptor.wrapClock?.(this.clock) ?? this.clock
     const counter = new TroubleCounter(this.clock, troubleRecords(this.disk))
-    counter.load([...this.disk.sessions.keys()])
-    const onTrouble = (id: string, cause: unknown, doing?: string): void => {
+    counter.load([...this.disk.sessions.keys()].map(testSessionId))
+    const onTrouble = (subject: string, cause: unknown, doing?: string): void => {
       if (cause instanceof InjectedCrash) return
       this.troubles.push(cause)
-      if (doing !== undefined) counter.addFailure(id, doing, cause)
+      if (doing !== undefined) counter.addFailure(testSessionId(subject), doing, cause)
     }
     const agents = scriptedAgents(this.machine.records)
     const notifier = interceptor.wrap<Notifier>(inMemoryNotifier(this.notificationLog), ['deliver'])
@@ -168,13 +169,19 @@ export class Simulation {
 }
 
 /** The fields of a spec that a test sets. */
-export type SpecOverrides = Partial<Omit<Spec, 'supervision'>> & { readonly supervision?: Partial<Supervision> }
+export interface SpecOverrides extends Partial<Omit<Spec, 'supervision' | 'id' | 'parent' | 'startedBy'>> {
+  readonly id?: string
+  readonly parent?: { readonly id: string; readonly key: string }
+  readonly startedBy?: string
+  readonly supervision?: Partial<Supervision>
+}
 
 /** Returns a spec with defaults for all fields that a test does not set. */
 export function makeSpec(overrides: SpecOverrides & Pick<Spec, 'agent'>): Spec {
+  const { id = 's1', parent, startedBy, ...others } = overrides
   const kind = scriptedAgents()(overrides.agent)
   return {
-    id: 's1',
+    id: testSessionId(id),
     name: `${overrides.agent}-task`,
     task: 'task',
     mode: kind.defaultMode,
@@ -186,7 +193,9 @@ export function makeSpec(overrides: SpecOverrides & Pick<Spec, 'agent'>): Spec {
     model: null,
     effort: null,
     createdAt: Date.UTC(2026, 0, 1),
-    ...overrides,
+    ...(parent !== undefined && { parent: { ...parent, id: testSessionId(parent.id) } }),
+    ...(startedBy !== undefined && { startedBy: testSessionId(startedBy) }),
+    ...others,
     supervision: {
       limits: NO_LIMITS,
       maxTime: null,

@@ -1,3 +1,4 @@
+import type { SessionId } from '../../src/core/session/names.ts'
 import { sessionDueAt, type Session } from '../../src/core/session/session-state.ts'
 import type { Decision } from '../../src/core/session/decision.ts'
 import type { Instant } from '../../src/lib/time.ts'
@@ -100,7 +101,7 @@ export class InMemoryStore implements Store {
       .sort((a, b) => b.clockSince - a.clockSince)
   }
 
-  removable(endedBefore: Instant, limit: number): string[] {
+  removable(endedBefore: Instant, limit: number): SessionId[] {
     const ended = this.#sessions().flatMap(({ spec, phase }) =>
       phase.name === 'ended' && phase.at < endedBefore ? [{ id: spec.id, parent: spec.parent?.id, at: phase.at }] : [],
     )
@@ -127,7 +128,7 @@ export class InMemoryStore implements Store {
     return dues.length === 0 ? undefined : Math.min(...dues)
   }
 
-  dueSessions(now: Instant): string[] {
+  dueSessions(now: Instant): SessionId[] {
     return this.#sessions()
       .map(session => ({ id: session.spec.id, due: sessionDueAt(session) ?? Number.POSITIVE_INFINITY }))
       .filter(({ due }) => due <= now)
@@ -135,7 +136,7 @@ export class InMemoryStore implements Store {
       .map(({ id }) => id)
   }
 
-  events(sessionId: string): StoredEvent[] {
+  events(sessionId: SessionId): StoredEvent[] {
     return this.#disk.events
       .filter(item => item.sessionId === sessionId)
       .map(item => ({ seq: item.seq, sessionId, event: JSON.parse(item.body) }))

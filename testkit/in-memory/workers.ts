@@ -4,6 +4,7 @@ import { invariant, Refusal } from '../../src/lib/errors.ts'
 import type { Duration } from '../../src/lib/time.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Worker, WorkerRequest, WorkerState, Workers } from '../../src/ports/workers.ts'
+import { testSessionId } from '../core/ids.ts'
 
 /** One step of a scripted worker. A worker that has performed all its steps ends well. */
 export type WorkerStep =
@@ -101,7 +102,7 @@ export class InMemoryWorkers implements Workers {
     const isTaken = [...this.#workers.values()].some(({ name }) => name === request.name)
     if (isTaken || this.takenNames.has(request.name)) throw new Refusal('name-taken', `${request.name} exists`)
     const state: WorkerState = { phase: 'starting', reason: null, problem: null }
-    const id = `w${this.#workers.size + 1}`
+    const id = testSessionId(`w${this.#workers.size + 1}`)
     const common = { state, exit: null, steps: [], life: 0, listeners: new Set<() => void>() }
     const worker: SimulatedWorker = { id, name: request.name, key, request, ...common }
     this.#workers.set(id, worker)

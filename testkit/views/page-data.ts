@@ -11,16 +11,18 @@ export const at = (seconds: number): number => Date.UTC(2026, 10, 15, 10) + seco
 
 /** Returns an agent's session for pages. */
 export function makeSession(overrides: Partial<Session> = {}, specOverrides: SpecOverrides = {}): Session {
-  const { agent = 'claude', supervision = {}, ...overriddenFields } = specOverrides
-  const spec: Spec = {
-    ...makeSpec({ agent: 'talker', id: 'k3v9x2m4qa', task: 'fix-auth', createdAt: at(0), supervision }),
+  const { agent = 'claude', ...overriddenFields } = specOverrides
+  const fields = {
+    id: 'k3v9x2m4qa',
+    task: 'fix-auth',
+    createdAt: at(0),
     name: 'claude-fix-auth',
-    agent,
     title: 'fix the login',
     cwd: '/home/dev/project',
     argv: ['/usr/bin/claude'],
     ...overriddenFields,
   }
+  const spec: Spec = { ...makeSpec({ ...fields, agent: 'talker' }), agent }
   return { ...createSession(spec, { hasPrompt: spec.agent !== 'command' }).session, ...overrides }
 }
 

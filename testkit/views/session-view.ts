@@ -1,11 +1,19 @@
 import type { SessionView } from '../../src/api/contract/responses.ts'
+import { testSessionId } from '../core/ids.ts'
+
+/** The fields of a view that a test sets. */
+type ViewOverrides = Partial<Omit<SessionView, 'id' | 'parent'>> & {
+  readonly id?: string
+  readonly parent?: string | null
+}
 
 /** Returns a session for tests of views. */
-export function makeSessionView(overrides: Partial<SessionView> = {}): SessionView {
-  const task = overrides.task ?? 'fix-auth'
+export function makeSessionView(overrides: ViewOverrides = {}): SessionView {
+  const { id = 'k3v9x2m4qa', parent = null, ...others } = overrides
+  const task = others.task ?? 'fix-auth'
   return {
     name: `demo-${task}`,
-    id: 'k3v9x2m4qa',
+    id: testSessionId(id),
     task,
     label: null,
     agent: 'demo',
@@ -16,7 +24,7 @@ export function makeSessionView(overrides: Partial<SessionView> = {}): SessionVi
     reason: null,
     title: 'fix the login',
     cwd: '/home/dev/project',
-    parent: null,
+    parent: parent === null ? null : testSessionId(parent),
     attempt: 1,
     restarts: 0,
     pid: 4242,
@@ -39,11 +47,11 @@ export function makeSessionView(overrides: Partial<SessionView> = {}): SessionVi
     lastOutputAt: null,
     until: null,
     deadline: null,
-    ...overrides,
+    ...others,
   }
 }
 
-export function makeEndedSessionView(overrides: Partial<SessionView> = {}): SessionView {
+export function makeEndedSessionView(overrides: ViewOverrides = {}): SessionView {
   return makeSessionView({
     phase: 'ended',
     outcome: 'done',

@@ -4,6 +4,7 @@ import type { SessionView } from '../../src/api/contract/responses.ts'
 import type { Home } from '../../src/state/home.ts'
 import { findEnded, findLive } from '../../src/views/session-search.ts'
 import { openStore } from '../../src/world/store/sqlite-store.ts'
+import { testThreadId } from '../core/ids.ts'
 import { makeSpec, type SpecOverrides } from '../in-memory/simulation.ts'
 
 /** Returns every session of a home, live ones first. */
@@ -22,7 +23,7 @@ export function storedSession({ endedAt, thread, ...facts }: StoredFacts): Sessi
   return {
     ...session,
     ...(endedAt !== undefined && { phase: ended, exit: { kind: 'code', code: 0 } }),
-    thread: { ...session.thread, id: thread ?? null },
+    thread: { ...session.thread, id: thread === undefined ? null : testThreadId(thread) },
   }
 }
 

@@ -1,3 +1,5 @@
+import type { SessionId } from '../../core/session/names.ts'
+
 /** CPU time and memory that the processes of a session use. */
 export interface UsageView {
   readonly processes: number
@@ -10,7 +12,7 @@ export interface UsageView {
 export interface SessionView {
   /** The tmux session's name: `<agent>-<task>`. */
   readonly name: string
-  readonly id: string
+  readonly id: SessionId
   readonly task: string
   /** The name that `oneshot rename` gave it; null without a rename. */
   readonly label: string | null
@@ -41,7 +43,7 @@ export interface SessionView {
   readonly title: string
   readonly cwd: string
   /** The id of the session that started it, such as a Ralph loop; null when a person started it. */
-  readonly parent: string | null
+  readonly parent: SessionId | null
   readonly attempt: number
   readonly restarts: number
   /** The agent's process; null when none is alive. */

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../../testkit/core/ids.ts'
 import { matchByName, singleMatch } from './find-saved-session.ts'
 
 const savedSession = (name: string, sessionId: string) => ({
   name,
-  sessionId,
+  sessionId: testSessionId(sessionId),
   at: '2026-11-15T10:00:00.000Z',
   isResumable: true,
   isAtWork: false,

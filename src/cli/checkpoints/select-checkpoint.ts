@@ -2,6 +2,7 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { CheckpointView, SessionView } from '../../api/contract/responses.ts'
 import fs from 'node:fs'
 import { Refusal } from '../../lib/errors.ts'
+import type { SessionId } from '../../state/session-folder.ts'
 import { findSavedSessions } from '../../views/saved-sessions.ts'
 import { findLive } from '../../views/session-search.ts'
 import { pickSession } from '../session/find-session.ts'
@@ -40,7 +41,7 @@ function findCheckpoint(all: readonly CheckpointView[], word: string): Checkpoin
 /** The owner of a checkpoint to restore: a session of this home or, if no home knows it, its refs in the repository. */
 export interface CheckpointOwner {
   readonly name: string
-  readonly id: string
+  readonly id: SessionId
   readonly cwd: string
   readonly isLocal: boolean
   readonly push?: SessionView['push']

@@ -2,6 +2,7 @@ import crypto from 'node:crypto'
 import type { SendRequest } from '../../api/contract/requests.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'
 import { Refusal } from '../../lib/errors.ts'
+import type { SessionId } from '../../state/session-folder.ts'
 import { readTranscriptLength } from '../../views/output-log-source.ts'
 import { readMessages } from '../../views/sessions.ts'
 import { describeAnswer, takesMessages } from '../../views/session-state.ts'
@@ -74,7 +75,7 @@ const UNREACHABLE_CODES = new Set(['daemon-unreachable', 'daemon-refused'])
 /** A supervisor that stops during the call may have accepted the message or not: the key prevents a duplicate. */
 async function sendWithRetry(
   context: CommandContext,
-  id: string,
+  id: SessionId,
   request: SendRequest,
 ): Promise<{ session: SessionView; message: MessageView }> {
   const client = await ensureDaemon(context)

@@ -66,9 +66,8 @@ async function tasks(args: ParsedArgs, context: CommandContext): Promise<number>
 /** Inside a session, a line without a name means that session, in every directory. */
 function findTargetSession(name: string | undefined, context: CommandContext): SessionView {
   const { home, env } = context
-  const { sessionId } = parseMailboxEntry(env['ONESHOT_ATTEMPT'] ?? '')
-  const ownSession = name === undefined ? readSession(home, sessionId) : undefined
-  return ownSession ?? pickSession(context, name)
+  const own = name === undefined ? parseMailboxEntry(env['ONESHOT_ATTEMPT'] ?? '') : null
+  return (own && readSession(home, own.sessionId)) ?? pickSession(context, name)
 }
 
 /** Prints only ids into a pipe: those of new tasks, or those of changed ones. */

@@ -56,7 +56,7 @@ export class WorkerWindows {
   async #sync(live: readonly SessionView[]): Promise<void> {
     const windows = (await this.#tmux('list-windows', '-t', this.#target, '-F', '#{window_id} #{@worker}')).split('\n')
     const open = windows.map(row => row.split(' ')).filter(([, worker]) => worker !== undefined && worker !== '')
-    const missing = new Map(live.map(worker => [worker.id, worker]))
+    const missing = new Map<string, SessionView>(live.map(worker => [worker.id, worker]))
     for (const [window = '', worker = ''] of open)
       if (!missing.delete(worker)) await this.#tmux('kill-window', '-t', window)
     for (const worker of missing.values()) await this.#open(worker)

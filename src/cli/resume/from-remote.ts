@@ -4,6 +4,7 @@ import type { KeyName } from '../../api/config/keys.ts'
 import type { ResumePreview } from '../../api/contract/responses.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { stripCredentials } from '../../lib/mask/address.ts'
+import type { SessionId } from '../../state/session-folder.ts'
 import { undoFetch } from '../../views/saved-sessions.ts'
 import { hasSession } from '../../views/session-search.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
@@ -58,7 +59,7 @@ function findClaim({ sessionId, isAtWork }: SavedSession, all: readonly SavedSes
 
 function refuseClaimed(
   { name, sessionId }: SavedSession,
-  claim: { sessionId: string; host: string },
+  claim: { sessionId: SessionId; host: string },
   remote?: string,
 ): never {
   const from = remote === undefined ? [] : ['--from', stripCredentials(remote)]

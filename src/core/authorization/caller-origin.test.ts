@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { testSessionId } from '../../../testkit/core/ids.ts'
 import { type Ancestor, determineCallerOrigin, type LiveSession } from './caller-origin.ts'
 
 const BEGAN = 1_000_000
@@ -6,14 +7,20 @@ const SUPERVISOR = 40
 
 /** Shim 51 and tmux 50 are above the agent, and pid 1 is above all. */
 const SPY: LiveSession = {
-  id: 'spy',
+  id: testSessionId('spy'),
   isConfined: true,
   createdAt: BEGAN,
   process: { pid: 52, birth: 'b52' },
   above: [51, 50],
   group: '/user/a',
 }
-const BOSS: LiveSession = { ...SPY, id: 'boss', isConfined: false, process: { pid: 62, birth: 'b62' }, above: [61, 50] }
+const BOSS: LiveSession = {
+  ...SPY,
+  id: testSessionId('boss'),
+  isConfined: false,
+  process: { pid: 62, birth: 'b62' },
+  above: [61, 50],
+}
 
 function ancestor(pid: number, parent: number, more: Partial<Ancestor> = {}): Ancestor {
   const known = { birth: `b${pid}`, bornAt: BEGAN + pid * 1_000, session: pid, marker: null, groupMarker: null }
@@ -23,7 +30,7 @@ const before = { bornAt: BEGAN - 5_000 }
 const [SHIM, TMUX] = [ancestor(51, 50, before), ancestor(50, 1, before)]
 const TERMINAL = ancestor(20, 1, before)
 
-const BEE: LiveSession = { ...SPY, id: 'bee', process: { pid: 82, birth: 'b82' }, above: [81, 50] }
+const BEE: LiveSession = { ...SPY, id: testSessionId('bee'), process: { pid: 82, birth: 'b82' }, above: [81, 50] }
 
 const verdict = (chain: readonly Ancestor[], suspects = [SPY, BOSS]): string => {
   const origin = determineCallerOrigin(chain, suspects, SUPERVISOR)

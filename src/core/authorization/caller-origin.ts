@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/time.ts'
+import type { SessionId } from '../session/names.ts'
 
 /** A process on the path from the caller up to the first process of the machine. */
 export interface Ancestor {
@@ -20,7 +21,7 @@ export interface Ancestor {
 
 /** The facts about a live session that identify a caller. */
 export interface LiveSession {
-  readonly id: string
+  readonly id: SessionId
   /** True if the session may do less than its user. */
   readonly isConfined: boolean
   readonly createdAt: Instant
@@ -36,9 +37,9 @@ export interface LiveSession {
  * it.
  */
 export type CallerOrigin =
-  | { readonly kind: 'session'; readonly id: string }
+  | { readonly kind: 'session'; readonly id: SessionId }
   | { readonly kind: 'outside' }
-  | { readonly kind: 'unclear'; readonly suspects: readonly [string, ...string[]] }
+  | { readonly kind: 'unclear'; readonly suspects: readonly [SessionId, ...SessionId[]] }
 
 /** Milliseconds. The kernel counts a process's age in hundredths of a second. */
 const CLOCK_TICK = 20

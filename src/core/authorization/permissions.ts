@@ -1,3 +1,4 @@
+import type { SessionId } from '../session/names.ts'
 import type { Session, Spec } from '../session/session-state.ts'
 import type { SupervisionRequest } from '../session/supervision.ts'
 
@@ -50,13 +51,13 @@ export function isOwnOrDescendant(target: Session, caller: Session, known: Specs
 }
 
 /** Sessions by their ids. */
-export type SpecsById = Pick<ReadonlyMap<string, Spec>, 'get'>
+export type SpecsById = Pick<ReadonlyMap<SessionId, Spec>, 'get'>
 
 export function specsById(sessions: readonly Session[]): SpecsById {
   return new Map(sessions.map(({ spec }) => [spec.id, spec]))
 }
 
-export function isDescendant(spec: Spec, id: string, known: SpecsById): boolean {
+export function isDescendant(spec: Spec, id: SessionId, known: SpecsById): boolean {
   return ancestorsOf(spec, known).some(ancestor => ancestor.id === id)
 }
 
@@ -66,7 +67,8 @@ export function ancestorsOf(first: Spec, known: SpecsById): Spec[] {
   let spec: Spec | undefined = first
   while (spec !== undefined && !line.has(spec.id)) {
     line.set(spec.id, spec)
-    spec = known.get(spec.startedBy ?? spec.parent?.id ?? '')
+    const starter: SessionId | undefined = spec.startedBy ?? spec.parent?.id
+    spec = starter === undefined ? undefined : known.get(starter)
   }
   return [...line.values()]
 }

@@ -2,6 +2,7 @@ import { type Mask, maskAndTruncate } from '../../lib/mask/mask.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { type Instant, formatDuration } from '../../lib/time.ts'
 import type { Event } from '../session/events.ts'
+import type { SessionId } from '../session/names.ts'
 import { type Outcome, type Session, isIdle, needsPerson } from '../session/session-state.ts'
 
 /** The kinds of notices, in the order of the documentation. */
@@ -16,7 +17,7 @@ export interface Notice {
   readonly kind: NoticeKind
   readonly at: Instant
   readonly session: {
-    readonly id: string
+    readonly id: SessionId
     readonly name: string
     readonly agent: string
     readonly title: string
@@ -128,7 +129,7 @@ export function maskNotice(notice: Notice, mask: Mask): Notice {
 }
 
 /** A session never has two events of one kind at the same time. */
-function noticeId(sessionId: string, at: Instant, kind: string): string {
+function noticeId(sessionId: SessionId, at: Instant, kind: string): string {
   return `${sessionId}-${at.toString(36)}-${kind}`
 }
 

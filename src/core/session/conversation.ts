@@ -1,3 +1,4 @@
+import { InvalidData, type Parser } from '../../lib/codec.ts'
 import type { Instant } from '../../lib/time.ts'
 
 /**
@@ -29,7 +30,7 @@ export type TurnInput = { readonly isConfirmed: boolean } & (
 /** The agent's own conversation, as far as we know it. */
 export interface Thread {
   /** The id that the agent or its record reported. */
-  readonly id: string | null
+  readonly id: ThreadId | null
   /** A session needs another thread when a conversation has grown too long, or was lost. */
   readonly number: number
   readonly since: Instant
@@ -43,10 +44,20 @@ export interface Thread {
   readonly losses: number
 }
 
+declare const brand: unique symbol
+
+/** The id of a thread. Only checked text is one, so that no other text becomes an argument or a file name. */
+export type ThreadId = string & { readonly [brand]: 'thread id' }
+
 /**
  * Returns true if a thread's id can be neither an option nor a path. Agents and remotes name threads, and the ids
  * become program arguments and file names.
  */
-export function isThreadId(id: string): boolean {
+export function isThreadId(id: string): id is ThreadId {
   return /^\w[\w.:-]{0,199}$/.test(id) && !id.includes('..')
+}
+
+export const threadId: Parser<ThreadId> = value => {
+  if (typeof value !== 'string' || !isThreadId(value)) throw new InvalidData('it is not the id of a thread')
+  return value
 }

@@ -1,3 +1,4 @@
+import { testThreadId } from '../../../testkit/core/ids.ts'
 import { withAttempt } from './attempt.ts'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -44,7 +45,11 @@ test('an imported session delivers a message that its conversation does not show
     reason: 'the machine is gone',
     transcript: 0,
   }
-  const { session } = createSession(spec, { hasPrompt: true, thread: { id: 't', heard: 1 }, importedState: heritage })
+  const { session } = createSession(spec, {
+    hasPrompt: true,
+    thread: { id: testThreadId('t'), heard: 1 },
+    importedState: heritage,
+  })
   expect(session.messages.map(({ confirmedAt }) => confirmedAt !== null)).toEqual([true, false, false])
   expect(session.attempt.input).toMatchObject({ kind: 'continue' })
   const next = launchAttempt(withAttempt(session, { isTurnOver: true }), 1).session

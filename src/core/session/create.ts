@@ -1,7 +1,7 @@
 import { NO_CHECKPOINTS } from '../checkpoint/checkpoint.ts'
 import { launchAttempt } from './reactions/attempt.ts'
 import { newAttempt } from './attempt.ts'
-import type { Message } from './conversation.ts'
+import type { Message, ThreadId } from './conversation.ts'
 import type { Session, Spec } from './session-state.ts'
 import { NO_USAGE, type Usage } from './usage.ts'
 import { type Decision, makeDecision } from './decision.ts'
@@ -11,7 +11,7 @@ import type { Task } from './task.ts'
 export interface SessionStart {
   readonly hasPrompt: boolean
   /** An existing conversation, with the number of messages in its record. */
-  readonly thread?: { readonly id: string; readonly heard: number }
+  readonly thread?: { readonly id: ThreadId; readonly heard: number }
   readonly importedState?: ImportedState
 }
 

@@ -1,5 +1,6 @@
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
+import type { ThreadId } from './conversation.ts'
 import type { Failure, ProblemKind } from './failure.ts'
 import type { Exit, TurnResult, ProcessIdentity } from './attempt.ts'
 import type { Outcome, RestCause, StopStep } from './session-state.ts'
@@ -19,8 +20,8 @@ export type Event = { readonly at: Instant } & (
   | { readonly type: 'attempt.started'; readonly attempt: number; readonly life: ProcessIdentity }
   | { readonly type: 'attempt.failed-to-start'; readonly attempt: number; readonly reason: string }
   | { readonly type: 'attempt.ended'; readonly attempt: number; readonly exit: Exit; readonly spent?: Usage }
-  | { readonly type: 'thread.known'; readonly thread: string }
-  | { readonly type: 'thread.given-up'; readonly thread: string | null; readonly reason: string }
+  | { readonly type: 'thread.known'; readonly thread: ThreadId }
+  | { readonly type: 'thread.given-up'; readonly thread: ThreadId | null; readonly reason: string }
   | { readonly type: 'turn.ended'; readonly word: TurnResult }
   | { readonly type: 'agent.retrying'; readonly failure: Failure }
   | { readonly type: 'agent.unknown'; readonly what: string }

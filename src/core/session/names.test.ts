@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { findFreeName, isTaskName, sessionName } from './names.ts'
+import { InvalidData } from '../../lib/codec.ts'
+import { findFreeName, isTaskName, sessionId, sessionName } from './names.ts'
+
+test('a session id consists of 1 to 20 lower-case letters and digits, and can be no path', () => {
+  for (const good of ['a', '7', 'k3v9x2m4qa', 'x'.repeat(20)]) expect(sessionId(good)).toBe(good)
+  for (const bad of ['', '.', '..', '../a', 'a/b', 'a.1', '-a', 'A', 'a b', 'a\n', 'ä', 'x'.repeat(21), 7, null, ['a']])
+    expect(() => sessionId(bad)).toThrow(InvalidData)
+})
 
 test('a task name consists of lower-case letters, digits and inner hyphens, at most 63', () => {
   const good = ['a', '7', 'fix-auth', 'a--b', 'x'.repeat(63)]

@@ -1,11 +1,23 @@
+import { InvalidData, type Parser } from '../../lib/codec.ts'
+
 /**
  * oneshot makes the ids. They become parts of paths and refs, and oneshot reads them back from places where others
  * write, so it accepts nothing else as an id.
  */
 const SESSION_ID = /^[a-z0-9]{1,20}$/
 
-export function isSessionId(text: string): boolean {
+declare const brand: unique symbol
+
+/** The id of a session. Only checked text is one, so that no other text becomes part of a path or a ref. */
+export type SessionId = string & { readonly [brand]: 'session id' }
+
+export function isSessionId(text: string): text is SessionId {
   return SESSION_ID.test(text)
+}
+
+export const sessionId: Parser<SessionId> = value => {
+  if (typeof value !== 'string' || !isSessionId(value)) throw new InvalidData('it is not the id of a session')
+  return value
 }
 
 /** tmux interprets `.` and `:` in a target, and people type names: lower case, digits and hyphens only. */

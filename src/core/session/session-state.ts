@@ -3,6 +3,7 @@ import type { CheckpointStatus } from '../checkpoint/checkpoint.ts'
 import type { Attempt } from './attempt.ts'
 import type { Message, Thread } from './conversation.ts'
 import type { ProblemKind } from './failure.ts'
+import type { SessionId } from './names.ts'
 import type { Supervision } from './supervision.ts'
 import type { UsageLedger } from './usage.ts'
 import type { Task } from './task.ts'
@@ -21,7 +22,7 @@ export type SuccessCriterion = 'exit-code' | 'end-event'
  * environment.
  */
 export interface Spec {
-  readonly id: string
+  readonly id: SessionId
   /** The tmux session's name: `<agent>-<task>`. */
   readonly name: string
   readonly task: string
@@ -44,9 +45,9 @@ export interface Spec {
   /** The terminal of the request, for the bell. */
   readonly tty?: string
   /** The parent session, which this session does not outlive; `key` is the parent's own name for it. */
-  readonly parent?: { readonly id: string; readonly key: string }
+  readonly parent?: { readonly id: SessionId; readonly key: string }
   /** The session whose program requested this one. This session may outlive it. */
-  readonly startedBy?: string
+  readonly startedBy?: SessionId
   readonly createdAt: Instant
 }
 

@@ -1,5 +1,6 @@
 import type { Instant } from '../../lib/time.ts'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
+import type { ThreadId } from './conversation.ts'
 import type { Failure } from './failure.ts'
 import type { InspectedWork } from '../policy/verify.ts'
 import type { Exit, TurnResult, ProcessIdentity } from './attempt.ts'
@@ -30,7 +31,7 @@ export type AgentUpdate =
 
 /** The agent's own record of its thread. `hasInput`: the record shows the input of this attempt. */
 export interface ThreadSurvey {
-  readonly thread: string
+  readonly thread: ThreadId
   readonly messages: number
   readonly hasInput: boolean
 }
@@ -41,7 +42,7 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'launch.failed'; readonly attempt: number; readonly reason: string; readonly chance: number }
   /** The working directory is gone. Only a person can bring it back. */
   | { readonly type: 'launch.impossible'; readonly attempt: number; readonly question: string }
-  | { readonly type: 'agent.threaded'; readonly attempt: number; readonly thread: string }
+  | { readonly type: 'agent.threaded'; readonly attempt: number; readonly thread: ThreadId }
   | { readonly type: 'agent.asked'; readonly attempt: number; readonly question: string }
   | { readonly type: 'agent.answered'; readonly attempt: number }
   | { readonly type: 'agent.told'; readonly attempt: number; readonly update: AgentUpdate }

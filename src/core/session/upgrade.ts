@@ -1,7 +1,7 @@
 import { DEFAULT_CHECKPOINT_OPTIONS, NO_CHECKPOINTS } from '../checkpoint/checkpoint.ts'
 import type { Activity, Attempt, ParserState, TurnResult } from './attempt.ts'
 import { createSession } from './create.ts'
-import type { Message, Thread } from './conversation.ts'
+import type { Message, Thread, ThreadId } from './conversation.ts'
 import type { ProblemKind } from './failure.ts'
 import { DEFAULT_ALERT_AFTER, DEFAULT_WAIT_LIMITS, DEFAULT_RESTART, type Supervision } from './supervision.ts'
 import type { NextStep, Phase, Session, SessionIn, Spec, StopStep } from './session-state.ts'
@@ -43,7 +43,7 @@ interface Version1 {
   readonly spec: FlatSpec
   readonly phase: UnsplitPhase
   readonly attempt: number
-  readonly thread: string | null
+  readonly thread: ThreadId | null
   readonly life: Attempt['process']
   readonly exit: Attempt['exit']
   readonly lastWord: { readonly ok: boolean; readonly text: string } | null

@@ -1,3 +1,4 @@
+import type { SessionId } from '../../core/session/names.ts'
 import { type Session, isIdle } from '../../core/session/session-state.ts'
 import type { DutyCycle } from '../../os/duty-cycle.ts'
 import type { Agent } from '../../ports/agent.ts'
@@ -21,7 +22,7 @@ export interface WriterContext {
   readonly clock: Clock
   readonly agents: (kind: string) => Agent
   /** Returns the stored environment of a session. */
-  readonly environment: (sessionId: string) => Readonly<Record<string, string>>
+  readonly environment: (sessionId: SessionId) => Readonly<Record<string, string>>
   /** These duty cycles write pages, and copy pieces of logs, one at a time. */
   readonly writing: DutyCycle
   readonly copying: DutyCycle
@@ -70,7 +71,7 @@ export interface Progress {
 const NO_PROGRESS: Progress = { log: null, state: null, endedAt: null }
 
 /** Returns undefined when nothing was ever written for this session. An unreadable record counts as an empty one. */
-export function readProgress(home: Home, id: string): Progress | undefined {
+export function readProgress(home: Home, id: SessionId): Progress | undefined {
   try {
     return readJsonFile(sessionFolder(home, id).project, parseProgress, MAX_RECORD_SIZE)
   } catch {
@@ -95,7 +96,7 @@ const RECORD_LENGTH = 640
  * file holds the old or the new record. After a power cut, the record may not match the files: then the log is shorter
  * than recorded, and the copier writes it again.
  */
-export function saveProgress(home: Home, id: string, progress: Progress): void {
+export function saveProgress(home: Home, id: SessionId, progress: Progress): void {
   const fd = fs.openSync(sessionFolder(home, id).project, fs.constants.O_WRONLY | fs.constants.O_CREAT, 0o600)
   try {
     fs.writeSync(fd, `${JSON.stringify(progress).padEnd(RECORD_LENGTH)}\n`, 0)

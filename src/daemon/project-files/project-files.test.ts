@@ -1,3 +1,4 @@
+import { testSessionId } from '../../../testkit/core/ids.ts'
 import { withAttempt } from '../../core/session/attempt.ts'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -67,7 +68,7 @@ function record(session: Session, ...events: Event[]): Session {
 function begin(overrides: SpecOverrides = {}): Session {
   const id = overrides.id ?? 'aaaaaaaaaa'
   const spec = makeSpec({ agent: 'mute', id, cwd: project, createdAt: clock.now(), ...overrides })
-  fs.mkdirSync(attemptFolder(temp.home, id, 1).root, { recursive: true })
+  fs.mkdirSync(attemptFolder(temp.home, testSessionId(id), 1).root, { recursive: true })
   const { session, events } = createSession(spec, { hasPrompt: false })
   return record(session, ...events)
 }

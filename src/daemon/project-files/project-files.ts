@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Event } from '../../core/session/events.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import { DutyCycle } from '../../os/duty-cycle.ts'
 import type { Duration } from '../../lib/time.ts'
@@ -26,7 +27,7 @@ const FLUSH_TIMEOUT: Duration = 1_000
 export type ProjectFilesContext = Omit<WriterContext, 'writing' | 'copying'> & {
   readonly timings: ReconcilerContext['timings']
   readonly log: (sentence: string) => void
-  readonly onTrouble: (sessionId: string, cause: unknown) => void
+  readonly onTrouble: (subject: string, cause: unknown) => void
 }
 
 /**
@@ -42,7 +43,7 @@ export class ProjectFiles {
   readonly #newest = new Set<string>()
   readonly #reported = new Set<string>()
   /** Sessions whose files `remove` has deleted and that may still exist. */
-  readonly #removed = new Set<string>()
+  readonly #removed = new Set<SessionId>()
   #isClosed = false
   #cancel: () => void = () => undefined
 
@@ -177,7 +178,7 @@ export class ProjectFiles {
     return writer
   }
 
-  #removeWriter(id: string, writer: SessionWriter): void {
+  #removeWriter(id: SessionId, writer: SessionWriter): void {
     if (this.#writers.get(id) === writer) this.#writers.delete(id)
     void writer.close()
     this.#reconciler.update(id)

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import type { Event } from '../../core/session/events.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import type { PhaseName, Session } from '../../core/session/session-state.ts'
 import { findEnvSecrets } from '../../lib/mask/env-secrets.ts'
 import { Mask } from '../../lib/mask/mask.ts'
@@ -25,7 +26,7 @@ export interface WriteResult {
 /** Writes the files of one session: its pages, its heartbeats, and the record of progress. */
 export class SessionFiles {
   readonly #context: WriterContext
-  readonly #id: string
+  readonly #id: SessionId
   readonly #heartbeat: Heartbeat
   readonly #pages = new Map<string, string>()
   readonly #secrets = new Set<string>()
@@ -36,7 +37,7 @@ export class SessionFiles {
   /** The phase in the last heartbeat; undefined before the first one. */
   #phase: PhaseName | undefined
 
-  constructor(id: string, context: WriterContext) {
+  constructor(id: SessionId, context: WriterContext) {
     this.#context = context
     this.#id = id
     this.#heartbeat = new Heartbeat(context)
@@ -141,7 +142,7 @@ export class SessionFiles {
 }
 
 /** Returns 0 when there is no tracker file. */
-function readTrackerModifiedAt({ home }: WriterContext, id: string): Instant {
+function readTrackerModifiedAt({ home }: WriterContext, id: SessionId): Instant {
   return fs.statSync(sessionFolder(home, id).tracker, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 

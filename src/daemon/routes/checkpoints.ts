@@ -3,15 +3,16 @@ import { parseRestoreRequest, type RestoreRequest } from '../../api/contract/req
 import type { CheckpointView, RestoredView } from '../../api/contract/responses.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
+import { isSessionId, type SessionId } from '../../core/session/names.ts'
 import { isIdle } from '../../core/session/session-state.ts'
 import { rootReason, Trouble } from '../../lib/errors.ts'
 import { checkpointTargetOf, NotSaved } from '../../ports/checkpoints.ts'
 import { toCheckpointView } from '../../views/session-view.ts'
-import { loadSession, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
+import { loadSession, type RouteContext, type Routes, sessionRoute, type SessionRouteCall } from './route.ts'
 
 export const CHECKPOINT_ROUTES: Routes = {
-  'POST /v1/sessions/:id/checkpoint': route({ handle: saveCheckpoint, full: 'own', confined: 'own' }),
-  'POST /v1/sessions/:id/restore': route({
+  'POST /v1/sessions/:id/checkpoint': sessionRoute({ handle: saveCheckpoint, full: 'own', confined: 'own' }),
+  'POST /v1/sessions/:id/restore': sessionRoute({
     parse: parseRestoreRequest,
     handle: restoreSession,
     full: 'own',
@@ -21,7 +22,7 @@ export const CHECKPOINT_ROUTES: Routes = {
 
 async function saveCheckpoint(
   context: RouteContext,
-  { id }: RouteCall<undefined>,
+  { id }: SessionRouteCall<undefined>,
 ): Promise<{ checkpoint: CheckpointView; isNew: boolean }> {
   const { spec } = loadSession(context, id)
   const { checkpoint, isNew } = await refuseOnFailure('cannot-save', context.engine.services.saveNow(spec.id))
@@ -30,7 +31,7 @@ async function saveCheckpoint(
 
 async function restoreSession(
   context: RouteContext,
-  { body: request, id }: RouteCall<RestoreRequest>,
+  { body: request, id }: SessionRouteCall<RestoreRequest>,
 ): Promise<RestoredView> {
   const session = loadSession(context, id)
   const { engine, checkpoints } = context
@@ -70,6 +71,12 @@ export function assertNothingRuns(
 function isWithin(folder: string, top: string): boolean {
   const relative = path.relative(top, folder)
   return relative !== '..' && !relative.startsWith(`..${path.sep}`)
+}
+
+/** Returns the id of a session that only a repository knows. Its checkpoints have no other ids. */
+export function parseSavedSessionId(text: string): SessionId {
+  if (isSessionId(text)) return text
+  throw refusal('no-repository', `${JSON.stringify(text)} is no id of a session`)
 }
 
 export async function refuseOnFailure<T>(

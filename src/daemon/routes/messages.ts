@@ -8,10 +8,10 @@ import { sessionMask } from '../../views/final-output.ts'
 import { toMessageView, toSessionView } from '../../views/session-view.ts'
 import { summarize } from '../session-spec.ts'
 import { wakeSession } from './resume.ts'
-import { loadSession, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
+import { loadSession, type RouteContext, type Routes, sessionRoute, type SessionRouteCall } from './route.ts'
 
 export const MESSAGE_ROUTES: Routes = {
-  'POST /v1/sessions/:id/messages': route({
+  'POST /v1/sessions/:id/messages': sessionRoute({
     parse: parseSendRequest,
     handle: sendMessage,
     full: 'own',
@@ -21,7 +21,7 @@ export const MESSAGE_ROUTES: Routes = {
 
 async function sendMessage(
   context: RouteContext,
-  { body: request, id, caller }: RouteCall<SendRequest>,
+  { body: request, id, caller }: SessionRouteCall<SendRequest>,
 ): Promise<{ session: SessionView; message: MessageView }> {
   const { spec, phase } = loadSession(context, id)
   if (!context.agents(spec.agent).takesPrompt) {

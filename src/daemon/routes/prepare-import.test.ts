@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../../testkit/core/ids.ts'
 import { parseCheckpointRecord } from '../../core/checkpoint/record.ts'
 import type { Agent } from '../../ports/agent.ts'
 import { InMemoryCheckpoints, InMemoryRepository } from '../../../testkit/in-memory/checkpoints.ts'
@@ -34,7 +35,7 @@ const agents = (kind: string): Agent => ({ kind, takesPrompt: kind !== 'command'
 async function prepare(record: unknown, run: Partial<Parameters<typeof prepareImport>[0]['run']> = {}) {
   const repository = new InMemoryRepository()
   const checkpoints = new InMemoryCheckpoints({ repository })
-  const target = { cwd: '/here', sessionId: 'there', name: 'claude-far' }
+  const target = { cwd: '/here', sessionId: testSessionId('there'), name: 'claude-far' }
   const text = JSON.stringify(record)
   const saveRequest = {
     trigger: 'edit',

@@ -22,7 +22,7 @@ import { formatIso } from '../../lib/time.ts'
 import type { Agent, ThreadRecord } from '../../ports/agent.ts'
 import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
 import { renameRecord, createRunRequest } from './import-request.ts'
-import { refuseOnFailure } from './checkpoints.ts'
+import { parseSavedSessionId, refuseOnFailure } from './checkpoints.ts'
 import { choosePlacement, restoreOrForget, type Placement } from './restore-imported-worktree.ts'
 
 /** A session of which only the checkpoints exist here, prepared for its continuation. */
@@ -44,8 +44,8 @@ const MAX_SUMMARIES = 10
 const MAX_TASKS = 3
 
 export async function prepareImport(request: ImportRequest, context: ImportContext): Promise<PreparedImport> {
-  const { sessionId, name, run } = request
-  const target = { cwd: run.cwd, sessionId, name }
+  const { name, run } = request
+  const target = { cwd: run.cwd, sessionId: parseSavedSessionId(request.sessionId), name }
   const last = (await refuseOnFailure('cannot-restore', context.checkpoints.list(target))).at(-1)
   if (last === undefined)
     throw refusal(
@@ -104,7 +104,7 @@ async function withClaim(
   action: () => Promise<void>,
 ): Promise<void> {
   if (claim === undefined) return action()
-  const target = { cwd: spec.cwd, sessionId: of.sessionId, name: of.name }
+  const target = { cwd: spec.cwd, sessionId: parseSavedSessionId(of.sessionId), name: of.name }
   const claimRequest = { ...claim, env: of.run.env, at: Date.now(), sessionId: spec.id, host: os.hostname() }
   const releaseClaim = await refuseOnFailure('cannot-restore', context.checkpoints.claim(target, claimRequest))
   try {
@@ -132,7 +132,7 @@ function findLocalThread(
   { agents }: ImportContext,
 ): ThreadRecord | null {
   if (thread === null || !isThreadId(thread)) return null
-  const query = { thread, tag: '', cwd: run.cwd, env: run.env, since: 0, isForeign: () => false, opening: '' }
+  const query = { thread, tag: thread, cwd: run.cwd, env: run.env, since: 0, isForeign: () => false, opening: '' }
   return agents(session.agent).findThread?.(query) ?? null
 }
 

@@ -2,6 +2,7 @@ import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { parseResumeRequest, type ResumeRequest } from '../../api/contract/requests.ts'
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import { isIdle, publicPhase, type Session, type Spec } from '../../core/session/session-state.ts'
 import { isRefusal, Trouble } from '../../lib/errors.ts'
 import { type CheckpointReader, checkpointTargetOf, NotSaved } from '../../ports/checkpoints.ts'
@@ -9,22 +10,29 @@ import { buildResumePreview } from '../../views/resume-preview.ts'
 import { assertMayWake } from '../caller-authorization.ts'
 import { assertListUnused, parseListPath } from '../list-in-use.ts'
 import { assertFolderExists, assertThreadFree, assertValidEnvironment } from '../session-spec.ts'
-import { loadSession, loadSessionView, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
+import {
+  loadSession,
+  loadSessionView,
+  type RouteContext,
+  type Routes,
+  sessionRoute,
+  type SessionRouteCall,
+} from './route.ts'
 import { settleEndedSessions, waitUntilStarted } from './start-session.ts'
 
 export const RESUME_ROUTES: Routes = {
-  'POST /v1/sessions/:id/resume': route({
+  'POST /v1/sessions/:id/resume': sessionRoute({
     parse: parseResumeRequest,
     handle: resumeSession,
     full: 'own',
     confined: 'never',
   }),
-  'GET /v1/sessions/:id/outlook': route({ handle: previewResume, full: 'any', confined: 'any' }),
+  'GET /v1/sessions/:id/outlook': sessionRoute({ handle: previewResume, full: 'any', confined: 'any' }),
 }
 
 async function resumeSession(
   context: RouteContext,
-  { body: request, id, caller }: RouteCall<ResumeRequest>,
+  { body: request, id, caller }: SessionRouteCall<ResumeRequest>,
 ): Promise<SessionView> {
   const { spec, phase } = loadSession(context, id)
   const { name } = spec
@@ -56,7 +64,7 @@ async function resumeSession(
 }
 
 /** Adds the changes to the session's files, and the refusal that a resume would cause. */
-async function previewResume(context: RouteContext, { id }: RouteCall<undefined>): Promise<ResumePreview> {
+async function previewResume(context: RouteContext, { id }: SessionRouteCall<undefined>): Promise<ResumePreview> {
   const session = loadSession(context, id)
   const { found, next } = buildResumePreview(session, context.engine.hasThread(session))
   const files = await describeFileChanges(session, context.checkpoints)
@@ -76,7 +84,7 @@ async function previewResume(context: RouteContext, { id }: RouteCall<undefined>
 export function wakeSession<T>(
   action: () => Promise<T>,
   context: RouteContext,
-  { id, caller, cwd }: { id: string; caller: Session | null; cwd?: string | undefined },
+  { id, caller, cwd }: { id: SessionId; caller: Session | null; cwd?: string | undefined },
 ): Promise<T> {
   return context.startMutex.run('run', async () => {
     assertMayWake(loadSession(context, id), caller, context)
@@ -85,7 +93,7 @@ export function wakeSession<T>(
   })
 }
 
-async function assertWakable(context: RouteContext, id: string, cwd?: string): Promise<void> {
+async function assertWakable(context: RouteContext, id: SessionId, cwd?: string): Promise<void> {
   await context.assertReady()
   await settleEndedSessions(context)
   const { spec, thread } = loadSession(context, id)

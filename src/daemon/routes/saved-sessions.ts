@@ -4,7 +4,7 @@ import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
 import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
 import { toCheckpointView } from '../../views/session-view.ts'
 import { newSessionId } from '../session-spec.ts'
-import { assertNothingRuns, findCheckpoint, refuseOnFailure } from './checkpoints.ts'
+import { assertNothingRuns, findCheckpoint, parseSavedSessionId, refuseOnFailure } from './checkpoints.ts'
 import { type RouteCall, type RouteContext, type Routes, route } from './route.ts'
 
 export const SAVED_SESSION_ROUTES: Routes = {
@@ -21,9 +21,9 @@ async function restoreSavedSession(
   context: RouteContext,
   { body: request }: RouteCall<RestoreSavedSessionRequest>,
 ): Promise<RestoredView> {
-  const { sessionId, name, cwd, umask } = request
+  const { name, cwd, umask } = request
   const { checkpoints } = context
-  const target = { cwd, sessionId, name, umask }
+  const target = { cwd, sessionId: parseSavedSessionId(request.sessionId), name, umask }
   const checkpoint = findCheckpoint(
     await refuseOnFailure('cannot-restore', checkpoints.list(target)),
     request.checkpoint,

@@ -10,10 +10,21 @@ import {
 } from '../../api/contract/requests.ts'
 import { parseRunRequest } from '../../api/contract/run-request.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
+import { isSessionId, type SessionId } from '../../core/session/names.ts'
 import { describeRequester } from '../../core/session/reactions/stop.ts'
 import type { Spec } from '../../core/session/session-state.ts'
 import { assertOwn } from '../caller-authorization.ts'
-import { loadSession, loadSessionView, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
+import {
+  loadSession,
+  loadSessionView,
+  parseSessionId,
+  route,
+  type RouteCall,
+  type RouteContext,
+  type Routes,
+  sessionRoute,
+  type SessionRouteCall,
+} from './route.ts'
 import { startSession } from './start-session.ts'
 
 export const SESSION_ROUTES: Routes = {
@@ -24,20 +35,20 @@ export const SESSION_ROUTES: Routes = {
     confined: 'any',
   }),
   'POST /v1/sessions/clean': route({ parse: parseCleanRequest, handle: cleanSessions, full: 'any', confined: 'never' }),
-  'GET /v1/sessions/:id': route({
+  'GET /v1/sessions/:id': sessionRoute({
     handle: async (context, { id }) => loadSessionView(context, id),
     full: 'any',
     confined: 'any',
   }),
-  'POST /v1/sessions/:id/stop': route({
+  'POST /v1/sessions/:id/stop': sessionRoute({
     parse: parseStopRequest,
     handle: stopSession,
     full: 'own',
     confined: 'own',
     isEnding: true,
   }),
-  'POST /v1/sessions/:id/hold': route({ handle: holdSession, full: 'own', confined: 'own', isEnding: true }),
-  'POST /v1/sessions/:id/rename': route({
+  'POST /v1/sessions/:id/hold': sessionRoute({ handle: holdSession, full: 'own', confined: 'own', isEnding: true }),
+  'POST /v1/sessions/:id/rename': sessionRoute({
     parse: parseRenameRequest,
     handle: renameSession,
     full: 'own',
@@ -45,14 +56,17 @@ export const SESSION_ROUTES: Routes = {
   }),
 }
 
-async function stopSession(context: RouteContext, { body, id, caller }: RouteCall<StopRequest>): Promise<SessionView> {
+async function stopSession(
+  context: RouteContext,
+  { body, id, caller }: SessionRouteCall<StopRequest>,
+): Promise<SessionView> {
   loadSession(context, id)
   const by = caller?.spec.name
   await context.engine.stop(id, { isNow: body.now === true, ...(by !== undefined && { by }) })
   return loadSessionView(context, id)
 }
 
-async function holdSession(context: RouteContext, { id, caller }: RouteCall<undefined>): Promise<SessionView> {
+async function holdSession(context: RouteContext, { id, caller }: SessionRouteCall<undefined>): Promise<SessionView> {
   const { spec, phase } = loadSession(context, id)
   if (phase.name === 'ended') throw refusal('session-ended', `${spec.name} has ended`, `oneshot status ${spec.name}`)
   await context.engine.hold(id, caller?.spec.name)
@@ -60,7 +74,10 @@ async function holdSession(context: RouteContext, { id, caller }: RouteCall<unde
 }
 
 /** Changes the label. The first name stays valid; no other live session may have the new one. */
-async function renameSession(context: RouteContext, { body, id }: RouteCall<RenameRequest>): Promise<SessionView> {
+async function renameSession(
+  context: RouteContext,
+  { body, id }: SessionRouteCall<RenameRequest>,
+): Promise<SessionView> {
   const { name } = body
   const { spec } = loadSession(context, id)
   assertTaskName(name, `oneshot rename ${spec.name}`)
@@ -81,7 +98,7 @@ function listNames({ name, task, label }: Spec): (string | undefined)[] {
 /** Removes an ended session and its files. Its checkpoints stay in git unless the caller asks for their removal. */
 export async function removeSession(
   context: Pick<RouteContext, 'store' | 'engine' | 'projectFiles'>,
-  id: string,
+  id: SessionId,
   { checkpoints = false } = {},
 ): Promise<boolean> {
   const session = context.store.load(id)
@@ -95,9 +112,10 @@ async function cleanSessions(
   { body, caller }: RouteCall<CleanRequest>,
 ): Promise<{ removed: string[] }> {
   const { ids, checkpoints = false } = body
-  for (const id of ids) assertOwn(id, caller, context.store)
+  for (const id of ids.filter(isSessionId)) assertOwn(id, caller, context.store)
   const removed: string[] = []
-  for (const id of ids) {
+  for (const text of ids) {
+    const id = parseSessionId(text)
     if (loadSession(context, id).phase.name !== 'ended') {
       throw refusal(
         'session-alive',

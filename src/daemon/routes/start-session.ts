@@ -1,6 +1,7 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
+import { isSessionId, type SessionId } from '../../core/session/names.ts'
 import type { Session, Spec } from '../../core/session/session-state.ts'
 import type { ImportedSession } from '../../engine/store-imported-session.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -65,7 +66,7 @@ export async function settleEndedSessions(context: RouteContext): Promise<void> 
   await Promise.all(ended.map(id => context.engine.observe(id)))
 }
 
-export function waitUntilStarted(engine: Engine, id: string): Promise<void> {
+export function waitUntilStarted(engine: Engine, id: SessionId): Promise<void> {
   return new Promise(resolve => {
     const timer = setTimeout(finish, START_TIMEOUT)
     const unsubscribe = engine.onChange(session => {
@@ -84,12 +85,12 @@ export function waitUntilStarted(engine: Engine, id: string): Promise<void> {
  * sessions.
  */
 export function findChildSession(
-  { id, key }: NonNullable<Spec['parent']>,
+  { id, key }: NonNullable<RunRequest['parent']>,
   store: Pick<Store, 'load' | 'findChild'>,
 ): Session | undefined {
-  const parentSession = store.load(id)
+  const parentSession = isSessionId(id) ? store.load(id) : undefined
   if (parentSession === undefined) throw refusal('no-session', `there is no session ${id} to start another one`)
-  const existing = store.findChild(id, key)
+  const existing = store.findChild(parentSession.spec.id, key)
   if (existing === undefined && (parentSession.phase.name === 'ended' || parentSession.wanted === 'stop'))
     throw refusal('session-ended', `${parentSession.spec.name} has ended, and starts no others`)
   return existing

@@ -11,13 +11,21 @@ import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { readTrackerFile } from '../../state/tracker-file.ts'
 import { toTaskViews } from '../../views/tasks.ts'
 import { describeList } from '../list-in-use.ts'
-import { loadSession, type RouteCall, type RouteContext, type Routes, route } from './route.ts'
+import { loadSession, type RouteContext, type Routes, sessionRoute, type SessionRouteCall } from './route.ts'
 
 export const TASK_ROUTES: Routes = {
-  'POST /v1/sessions/:id/tasks': route({ parse: parseTasksRequest, handle: updateTasks, full: 'own', confined: 'own' }),
+  'POST /v1/sessions/:id/tasks': sessionRoute({
+    parse: parseTasksRequest,
+    handle: updateTasks,
+    full: 'own',
+    confined: 'own',
+  }),
 }
 
-async function updateTasks(context: RouteContext, { body: request, id }: RouteCall<TasksRequest>): Promise<TaskView[]> {
+async function updateTasks(
+  context: RouteContext,
+  { body: request, id }: SessionRouteCall<TasksRequest>,
+): Promise<TaskView[]> {
   assertNoLoop(loadSession(context, id))
   const tracked = readTrackerFile(context.home, id)
   await context.engine.setTasks(id, session => resolveTasks(request, session, tracked))

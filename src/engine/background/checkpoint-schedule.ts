@@ -1,4 +1,5 @@
 import type { CheckpointTrigger } from '../../core/checkpoint/checkpoint.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import { type Session, isIdle } from '../../core/session/session-state.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -61,12 +62,12 @@ export class CheckpointSchedule {
   }
 
   /** Sets the duration of the last checkpoint. */
-  setCost(id: string, cost: Duration): void {
+  setCost(id: SessionId, cost: Duration): void {
     const watched = this.#watched.get(id)
     if (watched !== undefined) watched.cost = cost
   }
 
-  forget(id: string): void {
+  forget(id: SessionId): void {
     this.#watched.delete(id)
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testSessionId, testThreadId } from '../../../testkit/core/ids.ts'
 import { createSession } from '../../core/session/create.ts'
 import { decide } from '../../core/session/table.ts'
 import { DEFAULT_TIMINGS } from '../../core/session/timings.ts'
@@ -40,11 +41,11 @@ test('a request that arrives before the session has recorded the last checkpoint
   )
   session = { ...session, saved: { ...session.saved, wanted: { trigger: 'end', at: clock.now() } } }
   repository.tree = 'work'
-  const last = checkpointer.saveNow('s1', 'end')
+  const last = checkpointer.saveNow(testSessionId('s1'), 'end')
   await expect.poll(() => reported.length).toBe(1)
   // A part of the checkpoint record has changed since.
-  session = { ...session, thread: { ...session.thread, id: 't-1' } }
-  const asked = checkpointer.saveNow('s1', 'asked')
+  session = { ...session, thread: { ...session.thread, id: testThreadId('t-1') } }
+  const asked = checkpointer.saveNow(testSessionId('s1'), 'asked')
   await expect.poll(() => reported.length).toBe(2)
   record()
   expect((await last).isNew).toBe(true)

@@ -1,4 +1,5 @@
 import { CHECKPOINT_TRIGGERS, type CheckpointTrigger } from '../../core/checkpoint/checkpoint.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import { decide } from '../../core/session/table.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
@@ -43,7 +44,7 @@ interface Save {
  */
 export class Checkpointer extends SessionReconciler {
   readonly #context: EngineContext
-  readonly #report: (sessionId: string, signal: Signal) => Promise<void>
+  readonly #report: (sessionId: SessionId, signal: Signal) => Promise<void>
   /** The checkpointer calls this at each save: the issue sync runs at the same moments. */
   readonly #onSave: (session: Session, trigger: CheckpointTrigger) => void
   readonly #schedule: CheckpointSchedule
@@ -56,7 +57,7 @@ export class Checkpointer extends SessionReconciler {
 
   constructor(
     context: EngineContext,
-    report: (sessionId: string, signal: Signal) => Promise<void>,
+    report: (sessionId: SessionId, signal: Signal) => Promise<void>,
     onSave: (session: Session, trigger: CheckpointTrigger) => void,
   ) {
     super(context, session => this.#wanted(session))
@@ -102,14 +103,14 @@ export class Checkpointer extends SessionReconciler {
   }
 
   /** Saves, or waits for a running save that began after the request. */
-  async #saveFor(id: string, { trigger, at }: { trigger: CheckpointTrigger; at: Instant }): Promise<void> {
+  async #saveFor(id: SessionId, { trigger, at }: { trigger: CheckpointTrigger; at: Instant }): Promise<void> {
     const running = this.#running.get(id)
     const isCovered = running?.startedAt !== undefined && running.startedAt >= at && !this.#queued.has(id)
     await (isCovered ? running.done : this.saveNow(id, trigger))
   }
 
   /** The session has the failure of a save as a signal; any other error is a bug. */
-  #reportUnexpected(id: string, { cause }: Pick<JobFailure, 'cause'>): void {
+  #reportUnexpected(id: SessionId, { cause }: Pick<JobFailure, 'cause'>): void {
     if (this.stopping.aborted || cause instanceof Trouble || cause instanceof NotSaved) return
     this.#context.onTrouble(id, cause)
   }
@@ -131,7 +132,7 @@ export class Checkpointer extends SessionReconciler {
   }
 
   /** Saves at once. Throws when saving fails. */
-  saveNow(id: string, trigger: CheckpointTrigger): Promise<SaveResult> {
+  saveNow(id: SessionId, trigger: CheckpointTrigger): Promise<SaveResult> {
     const queued = this.#queued.get(id)
     if (queued !== undefined) {
       if (CHECKPOINT_TRIGGERS.indexOf(trigger) > CHECKPOINT_TRIGGERS.indexOf(queued.trigger)) queued.trigger = trigger
@@ -144,12 +145,12 @@ export class Checkpointer extends SessionReconciler {
   }
 
   /** Runs the action while no save of this session runs. */
-  runExclusively<T>(id: string, action: () => Promise<T>): Promise<T> {
+  runExclusively<T>(id: SessionId, action: () => Promise<T>): Promise<T> {
     return this.#mutex.run(id, action)
   }
 
   /** Saves the pending request of a session before its removal. */
-  async saveRequested(id: string): Promise<void> {
+  async saveRequested(id: SessionId): Promise<void> {
     const wanted = this.#context.store.load(id)?.saved.wanted ?? null
     if (wanted !== null) await this.#saveInBackground(id, wanted.trigger)
   }
@@ -171,12 +172,12 @@ export class Checkpointer extends SessionReconciler {
   }
 
   /** Saves without a waiting caller. The session receives a failure as a signal. */
-  async #saveInBackground(id: string, trigger: CheckpointTrigger): Promise<void> {
+  async #saveInBackground(id: SessionId, trigger: CheckpointTrigger): Promise<void> {
     await this.saveNow(id, trigger).catch(cause => this.#reportUnexpected(id, { cause }))
   }
 
   /** Reports after it has released the lock, because the listener may wait for the next save. */
-  async #saveAndReport(id: string, save: Save): Promise<SaveResult> {
+  async #saveAndReport(id: SessionId, save: Save): Promise<SaveResult> {
     const result = await this.#mutex.run(id, async () => {
       this.#queued.delete(id)
       const session = this.#loadWithUnrecorded(id)
@@ -204,7 +205,7 @@ export class Checkpointer extends SessionReconciler {
   }
 
   /** Returns the session with the saved but unrecorded checkpoint applied. */
-  #loadWithUnrecorded(id: string): Session | undefined {
+  #loadWithUnrecorded(id: SessionId): Session | undefined {
     const session = this.#context.store.load(id)
     const signal = this.#unrecorded.get(id)
     if (session === undefined || signal === undefined || isRecorded(signal, session)) return session

@@ -1,3 +1,4 @@
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Job } from '../../lib/keyed-jobs.ts'
 import type { RetryPolicy } from '../../lib/retry-policy.ts'
@@ -9,12 +10,12 @@ const RETRY: RetryPolicy = { firstPause: 5_000, maxPause: 60_000 }
 /** Stops the children of a session that ends, so that no child continues unnoticed. The subjects are the children. */
 export class ChildSessions {
   readonly #context: Pick<EngineContext, 'clock' | 'store' | 'timings' | 'onTrouble'>
-  readonly #stop: (id: string, by: string | undefined) => Promise<void>
+  readonly #stop: (id: SessionId, by: string | undefined) => Promise<void>
   readonly #reconciler: Reconciler<Session>
 
   constructor(
     context: Pick<EngineContext, 'clock' | 'store' | 'timings' | 'onTrouble'>,
-    stop: (id: string, by: string | undefined) => Promise<void>,
+    stop: (id: SessionId, by: string | undefined) => Promise<void>,
   ) {
     this.#context = context
     this.#stop = stop

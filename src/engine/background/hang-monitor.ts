@@ -1,4 +1,5 @@
 import { hasProgressed, detectHang, silenceLimit, type ActivitySample } from '../../core/policy/hang-detection.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
@@ -37,10 +38,10 @@ interface WatchedAttempt {
  */
 export class HangMonitor extends SessionReconciler {
   readonly #context: EngineContext
-  readonly #report: (sessionId: string, signal: Signal) => Promise<void>
+  readonly #report: (sessionId: SessionId, signal: Signal) => Promise<void>
   readonly #watched = new Map<string, WatchedAttempt>()
 
-  constructor(context: EngineContext, report: (sessionId: string, signal: Signal) => Promise<void>) {
+  constructor(context: EngineContext, report: (sessionId: SessionId, signal: Signal) => Promise<void>) {
     super(context, session => this.#wanted(session))
     this.#context = context
     this.#report = report
@@ -77,7 +78,7 @@ export class HangMonitor extends SessionReconciler {
     return watch
   }
 
-  async #check(id: string, watch: WatchedAttempt, abortSignal: AbortSignal): Promise<void> {
+  async #check(id: SessionId, watch: WatchedAttempt, abortSignal: AbortSignal): Promise<void> {
     const { store, runtime, clock } = this.#context
     const session = store.load(id)
     if (session === undefined || session.attempt.number !== watch.attempt || !isRunning(session)) return

@@ -1,5 +1,6 @@
 import type { Event } from '../../core/session/events.ts'
 import type { HookCall } from '../../core/notify/notice.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import type { Job } from '../../lib/keyed-jobs.ts'
 import { fixedPause } from '../../lib/retry-policy.ts'
@@ -27,7 +28,7 @@ type HookContext = Pick<EngineContext, 'store' | 'clock' | 'timings' | 'log' | '
  */
 export class HookQueue {
   readonly #context: HookContext
-  readonly #reconciler: Reconciler<NotificationStore>
+  readonly #reconciler: Reconciler<NotificationStore, string>
   /** Sessions whose hooks do not wait for others. */
   readonly #urgent = new Set<string>()
 
@@ -45,7 +46,7 @@ export class HookQueue {
   }
 
   /** Starts the pending hooks of this session before the engine removes its files. */
-  runNow(sessionId: string): void {
+  runNow(sessionId: SessionId): void {
     this.#urgent.add(sessionId)
     this.wake()
   }

@@ -1,4 +1,5 @@
 import type { CheckpointTrigger } from '../../core/checkpoint/checkpoint.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { type Issue, type TrackerSnapshot, finishedIssues, keepSettled } from '../../core/session/task.ts'
@@ -20,7 +21,7 @@ type IssueSyncContext = Pick<EngineContext, 'store' | 'runtime' | 'clock' | 'tim
 /** The sessions that wait for a sync with one tracker, each with its triggers. */
 interface WaitingSyncs {
   readonly root: string
-  readonly triggers: Map<string, Set<CheckpointTrigger>>
+  readonly triggers: Map<SessionId, Set<CheckpointTrigger>>
   /** The number of requests so far. */
   requests: number
   /** The failure after which the sync pauses. */
@@ -40,15 +41,15 @@ interface SyncResult {
  */
 export class IssueSync {
   readonly #context: IssueSyncContext
-  readonly #report: (sessionId: string, signal: Signal) => Promise<void>
+  readonly #report: (sessionId: SessionId, signal: Signal) => Promise<void>
   /** Each tracker serves one sync at a time, and pauses after a failure. The keys are the trackers' folders. */
-  readonly #reconciler: Reconciler<WaitingSyncs>
+  readonly #reconciler: Reconciler<WaitingSyncs, string>
   readonly #waiting = new Map<string, WaitingSyncs>()
   /** The tasks of each live session at its last change. */
   readonly #known = new Map<string, string>()
   readonly #failures = new Map<string, number>()
 
-  constructor(context: IssueSyncContext, report: (sessionId: string, signal: Signal) => Promise<void>) {
+  constructor(context: IssueSyncContext, report: (sessionId: SessionId, signal: Signal) => Promise<void>) {
     this.#context = context
     this.#report = report
     this.#reconciler = new Reconciler(context, {

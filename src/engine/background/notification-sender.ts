@@ -31,7 +31,7 @@ export class NotificationSender {
   readonly #context: NotificationContext
   readonly #retry: RetryPolicy
   readonly #queues = new Map<string, ChannelQueue>()
-  readonly #reconciler: Reconciler<NotificationStore>
+  readonly #reconciler: Reconciler<NotificationStore, string>
   #lastError = ''
 
   constructor(context: NotificationContext) {

@@ -1,3 +1,4 @@
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { formatBytes } from '../../lib/bytes.ts'
@@ -41,8 +42,8 @@ interface Due {
  */
 export class OutputMonitor {
   readonly #context: Pick<EngineContext, 'runtime' | 'clock' | 'onTrouble'>
-  readonly #report: (sessionId: string, signal: Signal) => Promise<void>
-  readonly #watched = new Map<string, WatchedSession>()
+  readonly #report: (sessionId: SessionId, signal: Signal) => Promise<void>
+  readonly #watched = new Map<SessionId, WatchedSession>()
   /** The earliest due check of all sessions. */
   #next: Due = DUE_NOW
   #free = 0
@@ -51,7 +52,7 @@ export class OutputMonitor {
 
   constructor(
     context: Pick<EngineContext, 'runtime' | 'clock' | 'onTrouble'>,
-    report: (sessionId: string, signal: Signal) => Promise<void>,
+    report: (sessionId: SessionId, signal: Signal) => Promise<void>,
   ) {
     this.#context = context
     this.#report = report
@@ -97,7 +98,7 @@ export class OutputMonitor {
     return this.#consumed >= dueAfter || now >= dueAt
   }
 
-  #checkSession(id: string, watched: WatchedSession, now: Duration): void {
+  #checkSession(id: SessionId, watched: WatchedSession, now: Duration): void {
     const { limit } = watched
     const at = this.#context.clock.now()
     const written = watched.before + this.#context.runtime.outputSize(watched.ref)

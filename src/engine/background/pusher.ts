@@ -1,3 +1,4 @@
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { rootReason } from '../../lib/errors.ts'
@@ -18,9 +19,9 @@ const RETRY: RetryPolicy = { firstPause: 10_000, maxPause: 600_000 }
 /** Pushes checkpoints to the session's remote, and retries until they are there. Nothing ever waits for a push. */
 export class Pusher extends SessionReconciler {
   readonly #context: EngineContext
-  readonly #report: (sessionId: string, signal: Signal) => Promise<void>
+  readonly #report: (sessionId: SessionId, signal: Signal) => Promise<void>
 
-  constructor(context: EngineContext, report: (sessionId: string, signal: Signal) => Promise<void>) {
+  constructor(context: EngineContext, report: (sessionId: SessionId, signal: Signal) => Promise<void>) {
     super(context, session => this.#wanted(session))
     this.#context = context
     this.#report = report
@@ -46,7 +47,7 @@ export class Pusher extends SessionReconciler {
   }
 
   /** Pushes the newest checkpoint of this moment, which may be newer than the one that the job was wanted for. */
-  async #push(id: string, remote: string, signal: AbortSignal): Promise<void> {
+  async #push(id: SessionId, remote: string, signal: AbortSignal): Promise<void> {
     const { checkpoints, clock, store, runtime } = this.#context
     const session = store.load(id)
     const number = session?.saved.last?.number
@@ -56,7 +57,7 @@ export class Pusher extends SessionReconciler {
     await this.#report(id, { at: clock.now(), type: 'checkpoint.pushed', number, ...(note !== null && { note }) })
   }
 
-  async #reportFailure(id: string, { cause }: JobFailure): Promise<void> {
+  async #reportFailure(id: SessionId, { cause }: JobFailure): Promise<void> {
     await this.#report(id, { at: this.#context.clock.now(), type: 'checkpoint.unpushed', reason: rootReason(cause) })
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../../testkit/core/ids.ts'
 import { createSession } from '../../core/session/create.ts'
 import { DEFAULT_TIMINGS } from '../../core/session/timings.ts'
 import { fixedPause } from '../../lib/retry-policy.ts'
@@ -77,10 +78,10 @@ test('records that cannot be read are read again later, and running jobs continu
       },
     ],
   })
-  reconciler.update('subject')
+  reconciler.update(testSessionId('subject'))
   isBroken = true
-  reconciler.update('subject')
-  reconciler.update('subject')
+  reconciler.update(testSessionId('subject'))
+  reconciler.update(testSessionId('subject'))
   isBroken = false
   await clock.advance(40_000)
   expect({ starts, troubles, aborted }).toEqual({ starts: [0], troubles: [broken, broken], aborted: [] })

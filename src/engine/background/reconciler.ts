@@ -1,3 +1,4 @@
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import { type Job, KeyedJobs } from '../../lib/keyed-jobs.ts'
 import type { Timings } from '../../core/session/timings.ts'
@@ -11,9 +12,9 @@ export interface ReconcilerContext extends Pick<EngineContext, 'clock' | 'onTrou
 }
 
 /** A background service as data: its subjects, and the jobs that each of them wants in its present state. */
-export interface Service<Subject> {
+export interface Service<Subject, Key extends string = SessionId> {
   /** Returns the present state of a subject; undefined when it is gone and wants nothing. */
-  readonly find: (key: string) => Subject | undefined
+  readonly find: (key: Key) => Subject | undefined
   /** Derives all jobs from the state. The reconciler calls this after each change and after each job. */
   readonly wanted: (subject: Subject) => readonly Job[]
 }
@@ -22,17 +23,17 @@ export interface Service<Subject> {
  * Makes the jobs that run equal to the jobs that are wanted. All jobs follow from records, so that a new supervisor
  * continues where the last one was. Each job checks the epoch before it acts.
  */
-export class Reconciler<Subject> {
+export class Reconciler<Subject, Key extends string = SessionId> {
   readonly #context: ReconcilerContext
-  readonly #service: Service<Subject>
-  readonly #jobs: KeyedJobs
+  readonly #service: Service<Subject, Key>
+  readonly #jobs: KeyedJobs<Key>
   /** Timers of the subjects whose state could not be read. */
   readonly #unreadable = new Map<string, () => void>()
 
-  constructor(context: ReconcilerContext, service: Service<Subject>) {
+  constructor(context: ReconcilerContext, service: Service<Subject, Key>) {
     this.#context = context
     this.#service = service
-    this.#jobs = new KeyedJobs({
+    this.#jobs = new KeyedJobs<Key>({
       clock: context.clock,
       beforeStart: () => context.store.assertEpoch(),
       onFinished: key => this.update(key),
@@ -46,7 +47,7 @@ export class Reconciler<Subject> {
   }
 
   /** Derives the jobs of a subject anew. A caller that knows the present state passes it. */
-  update(key: string, state?: Subject): void {
+  update(key: Key, state?: Subject): void {
     if (this.stopping.aborted) return
     try {
       const subject = state ?? this.#service.find(key)
@@ -63,7 +64,7 @@ export class Reconciler<Subject> {
     await this.#jobs.stop()
   }
 
-  #updateLater(key: string): void {
+  #updateLater(key: Key): void {
     if (this.#unreadable.has(key)) return
     const { clock, timings } = this.#context
     const retry = (): void => {

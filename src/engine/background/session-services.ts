@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { type Checkpoints, type SaveResult, checkpointTargetOf } from '../../ports/checkpoints.ts'
@@ -17,7 +18,7 @@ export class BackgroundServices {
   readonly #issueSync: IssueSync
   readonly #verifier: Verifier
 
-  constructor(context: EngineContext, report: (sessionId: string, signal: Signal) => Promise<void>) {
+  constructor(context: EngineContext, report: (sessionId: SessionId, signal: Signal) => Promise<void>) {
     this.#context = context
     this.#issueSync = new IssueSync(context, report)
     this.#pusher = new Pusher(context, report)
@@ -59,7 +60,7 @@ export class BackgroundServices {
   /**
    * Saves the working tree now. Returns the newest checkpoint, and says if it is new. Throws `NotSaved` or `Trouble`.
    */
-  saveNow(id: string): Promise<SaveResult> {
+  saveNow(id: SessionId): Promise<SaveResult> {
     return this.#checkpointer.saveNow(id, 'asked')
   }
 
@@ -71,7 +72,7 @@ export class BackgroundServices {
   }
 
   /** Saves the pending request of a session before its removal. */
-  saveRequested(id: string): Promise<void> {
+  saveRequested(id: SessionId): Promise<void> {
     return this.#checkpointer.saveRequested(id)
   }
 

@@ -1,4 +1,5 @@
 import { type RepeatedTrouble, countTrouble } from '../../core/describe/failed-actions.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import { Trouble, errorMessage, rootReason } from '../../lib/errors.ts'
 import type { Duration } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -9,9 +10,9 @@ const WRITE_EVERY: Duration = 2_000
 /** Keeps the repeated trouble of each session where `status` reads it. */
 export interface TroubleRecords {
   /** Returns null if there is none. */
-  readonly read: (sessionId: string) => RepeatedTrouble | null
-  readonly write: (sessionId: string, trouble: RepeatedTrouble) => void
-  readonly remove: (sessionId: string) => void
+  readonly read: (sessionId: SessionId) => RepeatedTrouble | null
+  readonly write: (sessionId: SessionId, trouble: RepeatedTrouble) => void
+  readonly remove: (sessionId: SessionId) => void
 }
 
 interface Entry {
@@ -35,14 +36,14 @@ export class TroubleCounter {
   }
 
   /** Continues the counts of the last supervisor. */
-  load(sessionIds: readonly string[]): void {
+  load(sessionIds: readonly SessionId[]): void {
     for (const id of sessionIds) {
       const trouble = this.#records.read(id)
       if (trouble !== null) this.#entries.set(id, { trouble, writtenAt: null })
     }
   }
 
-  addFailure(id: string, doing: string, cause: unknown): void {
+  addFailure(id: SessionId, doing: string, cause: unknown): void {
     const known = this.#entries.get(id)
     const reason = cause instanceof Trouble && cause.doing === doing ? rootReason(cause) : errorMessage(cause)
     const trouble = countTrouble(known?.trouble, { doing, reason, at: this.#clock.now() })
@@ -56,7 +57,7 @@ export class TroubleCounter {
   }
 
   /** Ends the count of a session. If the record cannot be removed, the next success tries it again. */
-  clear(id: string): void {
+  clear(id: SessionId): void {
     if (this.#entries.has(id) && ignoreErrors(() => this.#records.remove(id))) this.#entries.delete(id)
   }
 }

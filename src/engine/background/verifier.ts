@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { Trouble } from '../../lib/errors.ts'
@@ -17,13 +18,13 @@ const RETRY = fixedPause(60_000)
  */
 export class Verifier extends SessionReconciler {
   readonly #context: EngineContext
-  readonly #report: (sessionId: string, signal: Signal) => Promise<void>
-  readonly #save: (sessionId: string) => Promise<SaveResult>
+  readonly #report: (sessionId: SessionId, signal: Signal) => Promise<void>
+  readonly #save: (sessionId: SessionId) => Promise<SaveResult>
 
   constructor(
     context: EngineContext,
-    report: (sessionId: string, signal: Signal) => Promise<void>,
-    save: (sessionId: string) => Promise<SaveResult>,
+    report: (sessionId: SessionId, signal: Signal) => Promise<void>,
+    save: (sessionId: SessionId) => Promise<SaveResult>,
   ) {
     super(context, session => this.#wanted(session))
     this.#context = context

@@ -9,6 +9,7 @@ import {
   pathsWritten,
 } from '../../core/loop/lost-work/lost-work.ts'
 import { needsTree, spanOf, type WorkSpan, workSpan } from '../../core/loop/lost-work/lost-work.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import { rawPath } from '../../lib/text/raw-path.ts'
 import type { Worktrees } from '../../ports/worktrees.ts'
 import { describeThinned } from './partial-losses.ts'
@@ -42,14 +43,14 @@ const NO_LOSSES: AuditResult = { losses: [], paths: new Set(), shortenedFiles: [
 export class Audit {
   readonly #worktrees: Worktrees
   readonly #cwd: string
-  readonly #id: string
+  readonly #id: SessionId
   readonly #isTop: boolean
   readonly #excludedPaths: readonly string[]
   readonly #filesBySpan = new Map<string, readonly FileChange[]>()
   #last: string | null = null
 
   /** `inner`: the loop's folder within its checkout. `apart`: the list's own files, from the top of the checkout. */
-  constructor(given: { worktrees: Worktrees; cwd: string; id: string; inner: string; apart: readonly string[] }) {
+  constructor(given: { worktrees: Worktrees; cwd: string; id: SessionId; inner: string; apart: readonly string[] }) {
     this.#worktrees = given.worktrees
     this.#cwd = given.cwd
     this.#id = given.id

@@ -1,5 +1,6 @@
 import type { LoopTask } from '../../core/loop/loop-state.ts'
 import { MAX_LISTED_PATHS, shortHash } from '../../core/loop/lost-work/restore-command.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { rawPathBytes, displayPath } from '../../lib/text/raw-path.ts'
 import type { GitCommand, UserRefs, Worktrees } from '../../ports/worktrees.ts'
@@ -19,14 +20,14 @@ interface MovedRef {
 export class RefWatch {
   readonly #worktrees: Worktrees
   readonly #cwd: string
-  readonly #id: string
+  readonly #id: SessionId
   /** Branches and tags that agents created; agents may move them. */
   readonly #agentRefs = new Set<string>()
   #known: UserRefs | null = null
   /** Seconds since 1970; the watch has reported earlier commands. */
   #inspectedAt = 0
 
-  constructor(given: { worktrees: Worktrees; cwd: string; id: string }) {
+  constructor(given: { worktrees: Worktrees; cwd: string; id: SessionId }) {
     this.#worktrees = given.worktrees
     this.#cwd = given.cwd
     this.#id = given.id

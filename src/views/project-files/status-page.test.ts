@@ -1,3 +1,4 @@
+import { testThreadId } from '../../../testkit/core/ids.ts'
 import { newAttempt } from '../../core/session/attempt.ts'
 import { expect, test } from 'vitest'
 import type { Session } from '../../core/session/session-state.ts'
@@ -9,7 +10,7 @@ test('the page of a running session shows all known facts', () => {
     ...makeSession({}, { model: 'opus', supervision: { maxTime: 18_000_000 } }),
     phase: { name: 'running', since: at(5) },
     restartCount: 1,
-    thread: { ...makeSession().thread, id: '5f2c' },
+    thread: { ...makeSession().thread, id: testThreadId('5f2c') },
     attempt: {
       ...newAttempt(2, null),
       activity: {

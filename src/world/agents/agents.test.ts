@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testThreadId } from '../../../testkit/core/ids.ts'
 import { AGENT_KINDS } from '../../api/contract/known-agents.ts'
 import { makeLaunchRequest } from '../../../testkit/agents/fixtures.ts'
 import { knownAgents } from './agents.ts'
@@ -34,7 +35,7 @@ test.each(AGENT_KINDS.filter(kind => kind !== 'command' && kind !== 'demo'))(
     expect(plan.argv.join(' ')).toContain('--own x')
     expect(
       agents(kind)
-        .planLaunch({ ...order, resume: 'the-thread' })
+        .planLaunch({ ...order, resume: testThreadId('the-thread') })
         .argv.join(' '),
     ).toContain('the-thread')
   },

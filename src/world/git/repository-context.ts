@@ -1,6 +1,7 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { isSessionId, type SessionId } from '../../core/session/names.ts'
 import { type RawPath, displayPath, joinBelow, rawPath } from '../../lib/text/raw-path.ts'
 import { slugify } from '../../lib/text/slug.ts'
 import { type CheckpointTarget, NotSaved } from '../../ports/checkpoints.ts'
@@ -17,7 +18,7 @@ import type { FileDiff } from './checkpoint/save/tree-diff.ts'
 
 /** A repository with checkpoints: that of a session's folder, or one inside its working tree. */
 export interface RepositoryContext {
-  readonly sessionId: string
+  readonly sessionId: SessionId
   /** Runs at the top of the working tree. */
   readonly git: Git
   readonly repository: Repository
@@ -65,7 +66,7 @@ export async function openContext(
   }
 }
 
-export function checkpointRef(name: string, sessionId: string): string {
+export function checkpointRef(name: string, sessionId: SessionId): string {
   const ref = `${CHECKPOINT_REFS}/${name}/${sessionId}`
   if (parseRef(ref) !== null) return ref
   throw new NotSaved(`${JSON.stringify(`${name}/${sessionId}`)} is no name of a session`)
@@ -125,10 +126,10 @@ export function nestedSuffix(whole: RawPath): string {
 }
 
 /** Returns the session that a ref's name contains; null if the name does not have our format. */
-export function parseRef(ref: string): { name: string; sessionId: string; suffix: string } | null {
+export function parseRef(ref: string): { name: string; sessionId: SessionId; suffix: string } | null {
   const [, name, sessionId, suffix = ''] =
     /^refs\/oneshot\/([a-z0-9][a-z0-9-]{0,99})\/([a-z0-9]{1,20})(\+[a-z0-9-]{1,60})?$/.exec(ref) ?? []
-  return name === undefined || sessionId === undefined ? null : { name, sessionId, suffix }
+  return name === undefined || sessionId === undefined || !isSessionId(sessionId) ? null : { name, sessionId, suffix }
 }
 
 /** The result of a search for secrets in a file. */

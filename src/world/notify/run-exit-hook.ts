@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { HookCall } from '../../core/notify/notice.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import { findEnvSecrets } from '../../lib/mask/env-secrets.ts'
 import { maskObject } from '../../lib/mask/mask.ts'
@@ -19,7 +20,7 @@ const WITH_UMASK = ['/bin/sh', '-c', 'umask "$1"; shift; exec "$@"', 'sh'] as co
 export function createHookRunner(
   home: Home,
   context: {
-    environment: (sessionId: string) => Readonly<Record<string, string>>
+    environment: (sessionId: SessionId) => Readonly<Record<string, string>>
     /** Returns the session as JSON for programs. */
     document: (session: Session) => unknown
   },

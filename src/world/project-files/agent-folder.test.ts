@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { testSessionId } from '../../../testkit/core/ids.ts'
 import { FILES, type Owner, openAgentFolder, openSessionFolder, removeSessionFolder } from './agent-folder.ts'
 import { replaceIn } from '../../os/files/file-io.ts'
 import { linkTo, removeOldLinks } from './newest-links.ts'
@@ -25,7 +26,11 @@ function repository(): void {
 }
 
 const SESSIONS = '/home/dev/.local/state/oneshot/sessions'
-const owner = (name = 'claude-fix', id = 'aaaaaaaaaa', place = project): Owner => ({ project: place, name, id })
+const owner = (name = 'claude-fix', id = 'aaaaaaaaaa', place = project): Owner => ({
+  project: place,
+  name,
+  id: testSessionId(id),
+})
 const inAgent = (...names: string[]): string => path.join(project, '.agent', ...names)
 const read = (...names: string[]): string => fs.readFileSync(inAgent(...names), 'utf8')
 const never = (): boolean => false
@@ -186,9 +191,9 @@ test('removeOldLinks removes links of earlier versions that are dangling or belo
   fs.symlinkSync(`${sessions}/gggggggggg/transcript`, inAgent('claude-gone.log'))
   fs.symlinkSync('/not/ours', inAgent('mine.log'))
   const agent = openAgentFolder(project)
-  if (agent !== null) removeOldLinks(agent, { sessions, id: 'xxxxxxxxxx' })
+  if (agent !== null) removeOldLinks(agent, { sessions, id: testSessionId('xxxxxxxxxx') })
   expect(fs.readdirSync(inAgent()).sort()).toEqual(['claude-kept.log', 'mine.log'])
-  if (agent !== null) removeOldLinks(agent, { sessions, id: 'kkkkkkkkkk' })
+  if (agent !== null) removeOldLinks(agent, { sessions, id: testSessionId('kkkkkkkkkk') })
   agent?.close()
   expect(fs.readdirSync(inAgent()).sort()).toEqual(['mine.log'])
 })

@@ -4,6 +4,7 @@ import { hasCode } from '../../lib/errors.ts'
 import { parseTemporaryName, replaceIn } from '../../os/files/file-io.ts'
 import { addToGitExclude } from '../../state/git-exclude.ts'
 import { type FolderHandle, openFolder } from '../../os/files/folder-handle.ts'
+import { isSessionId, type SessionId } from '../../state/session-folder.ts'
 import { describeUnsafe, readSafely } from './safe-file.ts'
 
 /** The folder in a project that informs people and agents. */
@@ -32,7 +33,7 @@ const IGNORE_ALL = '# Made by oneshot: nothing in here is part of the project.\n
 export interface Owner {
   readonly project: string
   readonly name: string
-  readonly id: string
+  readonly id: SessionId
 }
 
 /**
@@ -61,7 +62,7 @@ export function isNotAFolder(project: string): boolean {
  * Opens the folder of a session and creates it if needed. Takes over a folder of another session of the same name, or
  * without an owner, if `mayReplace` allows it. Returns null if something else has that name; it stays.
  */
-export function openSessionFolder(owner: Owner, mayReplace: (id: string | null) => boolean): FolderHandle | null {
+export function openSessionFolder(owner: Owner, mayReplace: (id: SessionId | null) => boolean): FolderHandle | null {
   const agent = openAgentFolder(owner.project) ?? makeAgentFolder(owner.project)
   if (agent === null) return null
   try {
@@ -139,7 +140,7 @@ function makeSessionFolder(agent: FolderHandle, owner: Owner): FolderHandle | nu
 function claimFolder(
   folder: FolderHandle,
   { owner: { id, project }, agent }: { owner: Owner; agent: FolderHandle },
-  mayReplace: (id: string | null) => boolean,
+  mayReplace: (id: SessionId | null) => boolean,
 ): FolderHandle | null {
   const owner = readOwner(folder)
   if (owner === id) {
@@ -230,9 +231,9 @@ function isTemporary(name: string): boolean {
   return file !== undefined && [...FILES, MARKER, GITIGNORE, 'session.log.gz'].includes(file)
 }
 
-function readOwner(folder: FolderHandle): string | null {
+function readOwner(folder: FolderHandle): SessionId | null {
   const text = readSafely(folder, MARKER)
-  return /^[a-z0-9]{1,20}$/.test(text) ? text : null
+  return isSessionId(text) ? text : null
 }
 
 function exists(file: string): boolean {

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { temporaryName, renameOver } from '../../os/files/file-io.ts'
+import type { SessionId } from '../../state/session-folder.ts'
 import { FILES, removeTemporaryFiles } from './agent-folder.ts'
 import type { FolderHandle } from '../../os/files/folder-handle.ts'
 
@@ -18,7 +19,7 @@ export function linkTo(agent: FolderHandle, name: string | null, sessions: strin
 }
 
 /** Removes links of earlier versions into the state folder if they belong to that session or are dangling. */
-export function removeOldLinks(agent: FolderHandle, { sessions, id }: { sessions: string; id: string }): void {
+export function removeOldLinks(agent: FolderHandle, { sessions, id }: { sessions: string; id: SessionId }): void {
   for (const file of fs.readdirSync(agent.at('.')).filter(name => name.endsWith('.log'))) {
     const target = readLinkTarget(agent, file)
     if (!target?.startsWith(`${sessions}/`)) continue

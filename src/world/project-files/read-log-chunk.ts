@@ -1,5 +1,5 @@
 import { readPart } from '../../os/files/file-io.ts'
-import { attemptFolder, sessionFolder } from '../../state/session-folder.ts'
+import { type SessionId, attemptFolder, sessionFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
 
 /** Position up to which a session's output was read. */
@@ -11,7 +11,7 @@ export interface LogPosition {
 
 /** The available output of a session. */
 export interface OutputState {
-  readonly id: string
+  readonly id: SessionId
   /** The current attempt. */
   readonly attempt: number
   /**

@@ -3,6 +3,7 @@ import path from 'node:path'
 import zlib from 'node:zlib'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { testSessionId } from '../../../testkit/core/ids.ts'
 import { Mask } from '../../lib/mask/mask.ts'
 import { type TempHome, tempHome } from '../../../testkit/system/temp-home.ts'
 import { attemptFolder, sessionFolder } from '../../state/session-folder.ts'
@@ -10,7 +11,7 @@ import { openSessionFolder } from './agent-folder.ts'
 import type { OutputState } from './read-log-chunk.ts'
 import { copyLogChunk, type LogProgress, newLogProgress } from './session-log.ts'
 
-const ID = 'aaaaaaaaaa'
+const ID = testSessionId('aaaaaaaaaa')
 const MB = 1_048_576
 let temp: TempHome
 let project: string

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { SessionId } from '../../core/session/names.ts'
 import { parseMailboxEntry } from '../../state/session-folder.ts'
 
 /**
@@ -10,10 +11,10 @@ import { parseMailboxEntry } from '../../state/session-folder.ts'
 export class Mailbox {
   readonly #folder: string
   readonly #watcher: fs.FSWatcher
-  readonly #listener: (sessionId: string) => void
+  readonly #listener: (sessionId: SessionId) => void
   #isScheduled = false
 
-  constructor(folder: string, listener: (sessionId: string) => void) {
+  constructor(folder: string, listener: (sessionId: SessionId) => void) {
     this.#folder = folder
     this.#listener = listener
     this.#watcher = fs.watch(folder, () => this.#schedule())
@@ -26,10 +27,10 @@ export class Mailbox {
    * Removes the entries of an attempt and of earlier ones: a shim may write an entry after the supervisor has already
    * stored its record and started the next attempt.
    */
-  removeEntries(sessionId: string, attempt: number): void {
+  removeEntries(sessionId: SessionId, attempt: number): void {
     for (const entry of this.#listEntries()) {
       const sender = parseMailboxEntry(entry)
-      if (sender.sessionId === sessionId && sender.attempt <= attempt)
+      if (sender?.sessionId === sessionId && sender.attempt <= attempt)
         fs.rmSync(path.join(this.#folder, entry), { force: true })
     }
   }
@@ -44,7 +45,7 @@ export class Mailbox {
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      const sessions = new Set(this.#listEntries().map(entry => parseMailboxEntry(entry).sessionId))
+      const sessions = new Set(this.#listEntries().flatMap(entry => parseMailboxEntry(entry)?.sessionId ?? []))
       for (const id of sessions) this.#listener(id)
     })
   }

@@ -1,6 +1,7 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import type { SessionId } from '../../core/session/names.ts'
 import type { AttemptRef, LaunchSpec } from '../../ports/runtime.ts'
 import { replaceFile } from '../../os/files/file-io.ts'
 import {
@@ -45,7 +46,7 @@ export function writeAttempt(spec: LaunchSpec, home: Home): void {
 }
 
 /** Creates the folder of the session's next attempt with empty files. Readers ignore a record without its last line. */
-export function prepareNextAttempt(home: Home, sessionId: string): void {
+export function prepareNextAttempt(home: Home, sessionId: SessionId): void {
   const { preparedAttempt: prepared } = sessionFolder(home, sessionId)
   const draft = attemptFolderAt(`${prepared}.draft`)
   if (fs.existsSync(prepared)) return

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import type { ProcessIdentity } from '../../core/session/attempt.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import { throttle } from '../../os/throttle.ts'
 import type { Instant } from '../../lib/time.ts'
 import type {
@@ -57,7 +58,7 @@ export class TmuxRuntime implements Runtime {
   readonly #oom = new OomDetector()
   readonly #timers = new Set<NodeJS.Timeout>()
   #mailbox: Mailbox | undefined
-  #notify: (sessionId: string) => void = () => undefined
+  #notify: (sessionId: SessionId) => void = () => undefined
 
   constructor(home: Home, panes: Panes) {
     this.#home = home
@@ -68,7 +69,7 @@ export class TmuxRuntime implements Runtime {
   }
 
   async prepare(
-    id: string,
+    id: SessionId,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>>; hasTranscript?: boolean },
   ): Promise<void> {
     const folder = sessionFolder(this.#home, id)
@@ -78,20 +79,20 @@ export class TmuxRuntime implements Runtime {
     if (files.prompt !== null) writeDurably(folder.prompt, files.prompt)
   }
 
-  readEnvironment(sessionId: string): Readonly<Record<string, string>> {
+  readEnvironment(sessionId: SessionId): Readonly<Record<string, string>> {
     return readEnvironment(this.#home, sessionId)
   }
 
-  async changeEnvironment(sessionId: string, changes: Readonly<Record<string, string>>): Promise<void> {
+  async changeEnvironment(sessionId: SessionId, changes: Readonly<Record<string, string>>): Promise<void> {
     writeEnvironment(this.#home, sessionId, { ...readEnvironment(this.#home, sessionId), ...changes })
   }
 
-  async storeMessage(sessionId: string, message: number, text: Uint8Array): Promise<void> {
+  async storeMessage(sessionId: SessionId, message: number, text: Uint8Array): Promise<void> {
     fs.mkdirSync(sessionFolder(this.#home, sessionId).messages, { recursive: true, mode: 0o700 })
     writeDurably(this.#messageFile(sessionId, message), text)
   }
 
-  readMessage(sessionId: string, message: number): Uint8Array {
+  readMessage(sessionId: SessionId, message: number): Uint8Array {
     return fs.readFileSync(this.#messageFile(sessionId, message))
   }
 
@@ -100,7 +101,7 @@ export class TmuxRuntime implements Runtime {
     return fs.existsSync(stdin) ? fs.readFileSync(stdin) : null
   }
 
-  transcriptTail(sessionId: string, limit: number): string {
+  transcriptTail(sessionId: SessionId, limit: number): string {
     return readTail(sessionFolder(this.#home, sessionId).transcript, limit)
   }
 
@@ -176,7 +177,7 @@ export class TmuxRuntime implements Runtime {
     return withStuckReadMarker(this.#folder(ref).reading, offset, read)
   }
 
-  writeTranscript(sessionId: string, length: number, text: string): number {
+  writeTranscript(sessionId: SessionId, length: number, text: string): number {
     const { transcript } = sessionFolder(this.#home, sessionId)
     return this.#reserve.retryAfterRelease(() => truncateAndWrite(transcript, length, text))
   }
@@ -207,7 +208,7 @@ export class TmuxRuntime implements Runtime {
     return this.#panes.hasLostServer() || this.#recording.hasGap()
   }
 
-  setStatusLine(sessionId: string, line: string): void {
+  setStatusLine(sessionId: SessionId, line: string): void {
     this.#statusLines.set(sessionId, line)
   }
 
@@ -236,13 +237,13 @@ export class TmuxRuntime implements Runtime {
     }
   }
 
-  async removeSession(sessionId: string): Promise<void> {
+  async removeSession(sessionId: SessionId): Promise<void> {
     this.#forgetSizes(sessionId)
     fs.rmSync(sessionFolder(this.#home, sessionId).root, { recursive: true, force: true })
     this.acknowledge({ sessionId, attempt: Infinity })
   }
 
-  #forgetSizes(sessionId: string): void {
+  #forgetSizes(sessionId: SessionId): void {
     for (const file of this.#recordedSizes.keys()) if (file.includes(`/${sessionId}/`)) this.#recordedSizes.delete(file)
   }
 
@@ -255,7 +256,7 @@ export class TmuxRuntime implements Runtime {
     fs.appendFileSync(times, `${Date.now()} ${size}\n`, { mode: 0o600 })
   }
 
-  onChange(listener: (sessionId: string) => void): void {
+  onChange(listener: (sessionId: SessionId) => void): void {
     this.#notify = listener
     this.#mailbox = new Mailbox(this.#home.mailbox, listener)
   }
@@ -284,7 +285,7 @@ export class TmuxRuntime implements Runtime {
     this.#watched.clear()
   }
 
-  #prepareNextAttemptSoon(sessionId: string): void {
+  #prepareNextAttemptSoon(sessionId: SessionId): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
       try {
@@ -303,7 +304,7 @@ export class TmuxRuntime implements Runtime {
     if (exit !== null && shim === 'alive') await this.sweep(previous, { force: false })
   }
 
-  #messageFile(sessionId: string, message: number): string {
+  #messageFile(sessionId: SessionId, message: number): string {
     const folder = sessionFolder(this.#home, sessionId)
     return message === 1 ? folder.prompt : `${folder.messages}/${message}`
   }

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { SessionId } from '../../core/session/names.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 
 /** Writes the text of each pane's status line into a small file named by the session id, only when the text changes. */
@@ -11,7 +12,7 @@ export class TmuxStatusLineWriter {
     this.#folder = folder
   }
 
-  set(id: string, line: string): void {
+  set(id: SessionId, line: string): void {
     if (this.#written.get(id) === line) return
     this.#written.set(id, line)
     try {
@@ -22,7 +23,7 @@ export class TmuxStatusLineWriter {
     }
   }
 
-  remove(id: string): void {
+  remove(id: SessionId): void {
     this.#written.delete(id)
     fs.rmSync(path.join(this.#folder, id), { force: true })
   }

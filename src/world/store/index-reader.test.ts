@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { testSessionId } from '../../../testkit/core/ids.ts'
 import { storedSession } from '../../../testkit/views/stored-sessions.ts'
 import { type Database, openDatabase } from '../../os/sqlite.ts'
 import { IndexReader, type KeyFilter } from './index-reader.ts'
@@ -91,7 +92,7 @@ test('the last ended sessions come from the end of an index, and a page continue
 })
 
 test('the reader loads a worker and its parent by their ids', () => {
-  expect(ids(index.children('live'))).toEqual(['worker'])
-  expect(index.load('id12')?.spec.task).toBe('task-12')
+  expect(ids(index.children(testSessionId('live')))).toEqual(['worker'])
+  expect(index.load(testSessionId('id12'))?.spec.task).toBe('task-12')
   expect(plans().every(plan => !plan.startsWith('SCAN'))).toBe(true)
 })

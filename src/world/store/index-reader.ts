@@ -1,3 +1,4 @@
+import { isSessionId, type SessionId } from '../../core/session/names.ts'
 import type { Outcome, Session } from '../../core/session/session-state.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { Database } from '../../os/sqlite.ts'
@@ -5,13 +6,13 @@ import { parseSessions } from './session-rows.ts'
 
 /** The facts by which people and commands choose a session. */
 export interface SessionKey {
-  readonly id: string
+  readonly id: SessionId
   readonly name: string
   readonly task: string
   readonly label: string | null
   readonly agent: string
   readonly cwd: string
-  readonly parent: string | null
+  readonly parent: SessionId | null
   readonly createdAt: Instant
   /** Null while the session lives. */
   readonly endedAt: Instant | null
@@ -53,7 +54,7 @@ export class IndexReader {
   /** Returns the live sessions, newest first. */
   live(filter: KeyFilter = {}): SessionKey[] {
     const { where, values } = conditions(filter)
-    return this.#all(`${SELECT} INDEXED BY index_live WHERE ended_at IS NULL${where} ORDER BY created_at DESC`, values)
+    return this.#keys(`${SELECT} INDEXED BY index_live WHERE ended_at IS NULL${where} ORDER BY created_at DESC`, values)
   }
 
   /** Returns the ended sessions, the latest end first. `after` continues behind a session of an earlier page. */
@@ -61,7 +62,7 @@ export class IndexReader {
     const { where, values } = conditions(filter)
     const page = after === undefined ? '' : ' AND (ended_at, id) < ($afterEnd, $afterId)'
     const sql = `${SELECT} WHERE ended_at IS NOT NULL${where}${page} ORDER BY ended_at DESC, id DESC LIMIT $limit`
-    return this.#all(sql, {
+    return this.#keys(sql, {
       ...values,
       limit,
       ...(after !== undefined && { afterEnd: after.endedAt, afterId: after.id }),
@@ -93,32 +94,42 @@ export class IndexReader {
   /** Returns true when a session, live or ended, passes the filter. */
   has(filter: KeyFilter): boolean {
     const { where, values } = conditions(filter)
-    return this.#all(`SELECT 1 FROM session_index s WHERE true${where} LIMIT 1`, values).length > 0
+    return this.#all<unknown>(`SELECT 1 FROM session_index s WHERE true${where} LIMIT 1`, values).length > 0
   }
 
   /** Returns the workers of a session, oldest first. */
-  children(parent: string): SessionKey[] {
-    return this.#all(`${SELECT} WHERE parent = $parent ORDER BY created_at`, { parent })
+  children(parent: SessionId): SessionKey[] {
+    return this.#keys(`${SELECT} WHERE parent = $parent ORDER BY created_at`, { parent })
   }
 
   /** Returns the sessions that were made last, newest first. */
   newest(limit: number): SessionKey[] {
-    return this.#all(`${SELECT} ORDER BY created_at DESC LIMIT $limit`, { limit })
+    return this.#keys(`${SELECT} ORDER BY created_at DESC LIMIT $limit`, { limit })
   }
 
-  load(id: string): Session | undefined {
+  load(id: SessionId): Session | undefined {
     return this.loadAll([id])[0]
   }
 
   /** Returns the sessions with these ids that exist, in this order. */
-  loadAll(ids: readonly string[]): Session[] {
+  loadAll(ids: readonly SessionId[]): Session[] {
     const statement = this.#database.prepare('SELECT state FROM sessions WHERE id = $id')
     return parseSessions(ids.flatMap(id => statement.all({ id })))
   }
 
-  #all<T = SessionKey>(sql: string, values: Values): T[] {
+  #keys(sql: string, values: Values): SessionKey[] {
+    return this.#all<StoredKey>(sql, values).filter(isSessionKey)
+  }
+
+  #all<T>(sql: string, values: Values): T[] {
     return this.#database.prepare(sql).all(values) as T[]
   }
+}
+
+type StoredKey = Omit<SessionKey, 'id' | 'parent'> & { readonly id: string; readonly parent: string | null }
+
+function isSessionKey(key: StoredKey): key is SessionKey {
+  return isSessionId(key.id) && (key.parent === null || isSessionId(key.parent))
 }
 
 type Values = Record<string, string | number | null>

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { isSessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import { errorMessage, hasCode } from '../../lib/errors.ts'
 import { replaceFile } from '../../os/files/file-io.ts'
@@ -36,7 +37,7 @@ function writeMirror(home: Home, session: Session): void {
 /** Returns every session that has a copy. Throws if a newer oneshot wrote one: a rebuild must not leave it out. */
 export function readMirrors(home: Home): Session[] {
   const sessions: Session[] = []
-  for (const id of listFolder(home.sessions)) {
+  for (const id of listFolder(home.sessions).filter(isSessionId)) {
     try {
       sessions.push(decodeSession(fs.readFileSync(sessionFolder(home, id).mirror, 'utf8')))
     } catch (cause) {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import fs from 'node:fs'
 import type { Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { testSessionId } from '../../../testkit/core/ids.ts'
 import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
 import { type TempHome, tempHome } from '../../../testkit/system/temp-home.ts'
 import { createSession } from '../../core/session/create.ts'
@@ -13,7 +14,7 @@ import { createMirror } from './mirror.ts'
 import { searchSessions } from './reader.ts'
 import { openStore } from './sqlite-store.ts'
 
-const ID = 'aaaaaaaaaa'
+const ID = testSessionId('aaaaaaaaaa')
 /** Has the database open, as the supervisor has. A reader in the process of a writer would share its index. */
 const HOLDER = `
   const { DatabaseSync } = require('@photostructure/sqlite')

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import type { Effect } from '../../core/session/decision.ts'
 import type { Event } from '../../core/session/events.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Home } from '../../state/home.ts'
 import { readMirrors } from './mirror.ts'
@@ -27,21 +28,21 @@ export function readLiveSessions(home: Home): Session[] {
 }
 
 /** Returns the workers of a session, oldest first. */
-export function readChildren(home: Home, parent: string): Session[] {
+export function readChildren(home: Home, parent: SessionId): Session[] {
   return searchSessions(home, index => index.loadAll(index.children(parent).map(({ id }) => id)))
 }
 
-export function readStoredSession(home: Home, id: string): Session | undefined {
+export function readStoredSession(home: Home, id: SessionId): Session | undefined {
   return searchSessions(home, index => index.load(id))
 }
 
 /** Returns all events of a session, in the order of their records. */
-export function readEvents(home: Home, id: string): Event[] {
+export function readEvents(home: Home, id: SessionId): Event[] {
   return readEventsAfter(home, id, 0).events
 }
 
 /** Returns the events behind a position, and the position of the last one. */
-export function readEventsAfter(home: Home, id: string, after: number): { events: Event[]; last: number } {
+export function readEventsAfter(home: Home, id: SessionId, after: number): { events: Event[]; last: number } {
   const sql = 'SELECT seq, body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq'
   const rows = query(home, database => database.prepare(sql).all(id, after)) as { seq: number; body: string }[]
   return { events: rows.map(row => decodeEvent(row.body)), last: rows.at(-1)?.seq ?? after }
@@ -54,7 +55,7 @@ const EVENT_PAGE = 500
  * Yields the events of a session in the order of their times, all or only the `newest`. Keeps no read open between two
  * pages: a slow consumer, such as a pager, would let the journal grow.
  */
-export function* readEventsByTime(home: Home, id: string, newest: number | 'all'): Generator<Event> {
+export function* readEventsByTime(home: Home, id: SessionId, newest: number | 'all'): Generator<Event> {
   const sql = 'SELECT seq FROM events WHERE session_id = ? ORDER BY at DESC, seq DESC LIMIT ?'
   const rows = query(home, database => database.prepare(sql).all(id, newest === 'all' ? -1 : newest))
   const positions = Float64Array.from((rows as { seq: number }[]).reverse(), row => row.seq)
@@ -70,7 +71,7 @@ function readEventsAt(home: Home, positions: Float64Array): Event[] {
 }
 
 /** Returns the effects of a session that were decided and not yet settled, in order. */
-export function readOutbox(home: Home, id: string): Effect[] {
+export function readOutbox(home: Home, id: SessionId): Effect[] {
   const sql = 'SELECT effect FROM outbox WHERE session_id = ? ORDER BY seq'
   const rows = query(home, database => database.prepare(sql).all(id))
   return (rows as { effect: string }[]).map(row => decodeEffect(row.effect))

@@ -1,3 +1,5 @@
+import type { ThreadId } from '../../core/session/conversation.ts'
+import { isSessionId, type SessionId } from '../../core/session/names.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { Database } from '../../os/sqlite.ts'
 
@@ -10,11 +12,11 @@ export class SessionIndex {
   }
 
   /** Runs within the caller's transaction, as does `remove`. */
-  settle(id: string): void {
+  settle(id: SessionId): void {
     this.#sql.settle.run(id)
   }
 
-  remove(id: string): void {
+  remove(id: SessionId): void {
     this.#sql.remove.run(id)
   }
 
@@ -28,33 +30,34 @@ export class SessionIndex {
     return this.#sql.named.get(name) !== undefined
   }
 
-  isThreadUsed(thread: string, exceptId: string): boolean {
+  isThreadUsed(thread: ThreadId, exceptId: SessionId): boolean {
     return this.#sql.threaded.get(thread, exceptId) !== undefined
   }
 
-  childId(parentId: string, key: string): string | undefined {
-    return (this.#sql.child.get(parentId, key) as { id: string } | undefined)?.id
+  childId(parentId: SessionId, key: string): SessionId | undefined {
+    return ids(this.#sql.child.all(parentId, key))[0]
   }
 
-  unsettledIds(): string[] {
+  unsettledIds(): SessionId[] {
     return ids(this.#sql.unsettled.all())
   }
 
-  familyIds(id: string): string[] {
+  familyIds(id: SessionId): SessionId[] {
     return ids(this.#sql.family.all(id))
   }
 
-  idsInFolder(cwd: string): string[] {
+  idsInFolder(cwd: string): SessionId[] {
     return ids(this.#sql.inFolder.all(cwd))
   }
 
-  removableIds(at: Instant, limit: number): string[] {
+  removableIds(at: Instant, limit: number): SessionId[] {
     return ids(this.#sql.endedBefore.all(at, limit))
   }
 }
 
-function ids(rows: unknown[]): string[] {
-  return (rows as { id: string }[]).map(({ id }) => id)
+/** Skips a text that is not an id. */
+function ids(rows: unknown[]): SessionId[] {
+  return (rows as { id: string }[]).map(({ id }) => id).filter(isSessionId)
 }
 
 function statements(database: Database) {

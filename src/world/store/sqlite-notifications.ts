@@ -1,6 +1,7 @@
 import type { Event } from '../../core/session/events.ts'
 import type { HookCall } from '../../core/notify/notice.ts'
 import type { Notice } from '../../core/notify/notice.ts'
+import type { SessionId } from '../../core/session/names.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { DeliveryResult, Delivery, NotificationStore, Outgoing } from '../../ports/notifications.ts'
 import type { Database } from '../../os/sqlite.ts'
@@ -30,7 +31,7 @@ export class SqliteNotifications implements NotificationStore {
     return readBodies(this.#sql.unaddressed.all(), decodeNotice)
   }
 
-  noticesSince(sessionId: string, at: Instant): Notice[] {
+  noticesSince(sessionId: SessionId, at: Instant): Notice[] {
     return readBodies(this.#sql.since.all(sessionId, at), decodeNotice)
   }
 

@@ -1,5 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { ThreadId } from '../../core/session/conversation.ts'
+import { isSessionId, type SessionId } from '../../core/session/names.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Decision } from '../../core/session/decision.ts'
 import type { Instant } from '../../lib/time.ts'
@@ -124,7 +126,7 @@ export class SqliteStore implements Store {
     })
   }
 
-  load(id: string): Session | undefined {
+  load(id: SessionId): Session | undefined {
     return parseSessions(this.#sql.session.all(id))[0]
   }
 
@@ -144,7 +146,7 @@ export class SqliteStore implements Store {
     for (const id of this.#sessions.unsettledIds()) yield* this.#loadAll([id])
   }
 
-  markSettled(ids: readonly string[]): void {
+  markSettled(ids: readonly SessionId[]): void {
     this.#transactWithoutSync(() => {
       for (const id of ids) this.#sessions.settle(id)
     })
@@ -154,16 +156,16 @@ export class SqliteStore implements Store {
     return this.#sessions.isNameUsed(name)
   }
 
-  isThreadUsed(thread: string, { except }: { except: string }): boolean {
+  isThreadUsed(thread: ThreadId, { except }: { except: SessionId }): boolean {
     return this.#sessions.isThreadUsed(thread, except)
   }
 
-  findChild(parentId: string, key: string): Session | undefined {
+  findChild(parentId: SessionId, key: string): Session | undefined {
     const id = this.#sessions.childId(parentId, key)
     return id === undefined ? undefined : this.load(id)
   }
 
-  family(id: string): Session[] {
+  family(id: SessionId): Session[] {
     return this.#loadAll(this.#sessions.familyIds(id))
   }
 
@@ -171,21 +173,21 @@ export class SqliteStore implements Store {
     for (const id of this.#sessions.idsInFolder(cwd)) yield* this.#loadAll([id])
   }
 
-  removable(endedBefore: Instant, limit: number): string[] {
+  removable(endedBefore: Instant, limit: number): SessionId[] {
     return this.#sessions.removableIds(endedBefore, limit)
   }
 
-  #loadAll(ids: readonly string[]): Session[] {
+  #loadAll(ids: readonly SessionId[]): Session[] {
     return ids.flatMap(id => this.load(id) ?? [])
   }
 
-  pendingEffects(sessionId?: string): PendingEffect[] {
+  pendingEffects(sessionId?: SessionId): PendingEffect[] {
     const rows = sessionId === undefined ? this.#sql.pending.all() : this.#sql.pendingOf.all(sessionId)
-    return (rows as { seq: number; session_id: string; effect: string }[]).map(row => ({
-      key: String(row.seq),
-      sessionId: row.session_id,
-      effect: decodeEffect(row.effect),
-    }))
+    return (rows as { seq: number; session_id: string; effect: string }[]).flatMap(row =>
+      isSessionId(row.session_id)
+        ? [{ key: String(row.seq), sessionId: row.session_id, effect: decodeEffect(row.effect) }]
+        : [],
+    )
   }
 
   /** Settles without fsync. After a power cut the supervisor performs the effect again, which changes nothing. */
@@ -198,16 +200,16 @@ export class SqliteStore implements Store {
     return row?.due ?? undefined
   }
 
-  dueSessions(now: Instant): string[] {
-    return (this.#sql.due.all(now) as { id: string }[]).map(row => row.id)
+  dueSessions(now: Instant): SessionId[] {
+    return (this.#sql.due.all(now) as { id: string }[]).map(row => row.id).filter(isSessionId)
   }
 
-  events(sessionId: string): StoredEvent[] {
+  events(sessionId: SessionId): StoredEvent[] {
     const rows = this.#sql.events.all(sessionId) as { seq: number; body: string }[]
     return rows.map(row => ({ seq: row.seq, sessionId, event: decodeEvent(row.body) }))
   }
 
-  remove(id: string): void {
+  remove(id: SessionId): void {
     this.#transact(() => {
       for (const statement of [this.#sql.dropSession, this.#sql.dropEvents, this.#sql.dropEffects]) statement.run(id)
       this.#sessions.remove(id)

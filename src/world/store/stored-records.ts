@@ -1,6 +1,7 @@
 import type { Effect, EffectType } from '../../core/session/decision.ts'
 import type { Event } from '../../core/session/events.ts'
 import type { HookCall, Notice } from '../../core/notify/notice.ts'
+import { sessionId } from '../../core/session/names.ts'
 import type { PhaseName, Session } from '../../core/session/session-state.ts'
 import { upgradeSession } from '../../core/session/upgrade.ts'
 import {
@@ -86,13 +87,19 @@ const EFFECT_TYPES = Object.keys({
 } satisfies Record<EffectType, true>)
 
 const sessionOutline = object({
-  spec: object({ id: string, name: string, agent: string, cwd: string }),
+  spec: object({ id: sessionId, name: string, agent: string, cwd: string }),
   phase: object({ name: string }),
 })
 const sessionPhase = object({ phase: object({ name: oneOf(...PHASE_NAMES) }) })
 const eventOutline = object({ at: instant, type: string })
 const effectOutline = object({ type: oneOf(...EFFECT_TYPES) })
-const noticeOutline = object({ id: string, kind: string, at: instant, session: object({ id: string }), text: string })
+const noticeOutline = object({
+  id: string,
+  kind: string,
+  at: instant,
+  session: object({ id: sessionId }),
+  text: string,
+})
 const hookOutline = object({ id: string, at: instant, argv: listOf(string), reason: string })
 
 function parseSession(value: unknown): Session {

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { hasCode } from '../../../src/lib/errors.ts'
 import type { DemoEvent } from '../../../src/world/agents/demo/demo.ts'
 import { DemoThread } from '../../../src/world/agents/demo/thread.ts'
+import { testThreadId } from '../../../testkit/core/ids.ts'
 import { Journal } from './journal.ts'
 import { lineOf } from './numbered-line.ts'
 import { hostileText } from './hostile-text.ts'
@@ -17,7 +18,7 @@ export async function demoAgent(argv: readonly string[]): Promise<void> {
   const { CHAOS_JOURNAL: file = '', ONESHOT_ATTEMPT: attempt = '', ONESHOT_DEMO_THREADS: threads = '' } = process.env
   const text = fs.readFileSync(0, 'utf8')
   const resumed = optionValue('--resume', argv)
-  const thread = new DemoThread(threads, resumed ?? optionValue('--thread', argv) ?? '')
+  const thread = new DemoThread(threads, testThreadId(resumed ?? optionValue('--thread', argv) ?? ''))
   const journal = new Journal(file, attempt)
   journal.begin(file)
   const past = thread.readEntries()

@@ -4,6 +4,7 @@ import type { SessionView } from '../../../src/api/contract/responses.ts'
 import { readSessionEvents } from '../../../src/views/sessions.ts'
 import { DemoThread } from '../../../src/world/agents/demo/thread.ts'
 import { checkLiveness } from '../../../src/os/process/processes.ts'
+import { testThreadId } from '../../../testkit/core/ids.ts'
 import { type Entry, readJournal } from '../agent/journal.ts'
 import type { ChaosSession } from '../fleet/chaos-session.ts'
 import type { FleetContext } from '../fleet/fleet-context.ts'
@@ -57,7 +58,8 @@ export async function checkSession(
 
 /** Returns the messages in the agent's own thread. */
 function messagesReceived(session: ChaosSession, view: SessionView, home: string): string[] {
-  const past = view.thread === null ? [] : (new DemoThread(`${home}/demo`, view.thread).readEntries() ?? [])
+  const past =
+    view.thread === null ? [] : (new DemoThread(`${home}/demo`, testThreadId(view.thread)).readEntries() ?? [])
   return past.flatMap(memory => (memory.kind === 'prompt' ? [memory.text] : []))
 }
 

@@ -1,3 +1,4 @@
+import { testSessionId } from '../../../testkit/core/ids.ts'
 import { readSessions } from '../../../testkit/views/stored-sessions.ts'
 import { terminalSocket } from '../../../src/state/session-folder.ts'
 import { identifyProcess, checkLiveness, signalProcess } from '../../../src/os/process/processes.ts'
@@ -35,7 +36,7 @@ export const killTmux: Fault = async context => {
 export const killTerminal: Fault = async (context, random) => {
   const session = pick(terminals(context, 2), random())
   if (session?.id === undefined) return undefined
-  const pid = await serverPid(terminalSocket(context.environment.home, session.id))
+  const pid = await serverPid(terminalSocket(context.environment.home, testSessionId(session.id)))
   const server = pid === undefined ? undefined : identifyProcess(pid)
   if (server === undefined || !signalProcess(server, 'SIGKILL')) return undefined
   session.hurt.add('terminal')

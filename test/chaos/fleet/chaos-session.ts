@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { SessionId } from '../../../src/core/session/names.ts'
 import { Refusal } from '../../../src/lib/errors.ts'
 import type { SessionView } from '../../../src/api/contract/responses.ts'
 import { readSession } from '../../../src/views/sessions.ts'
@@ -18,7 +19,7 @@ const RESTART_POLICY = { limit: 1_000, nextDelay: 50, maxDelay: 500 } as const
 export class ChaosSession {
   readonly plan: SessionPlan
   readonly name: string
-  id: string | undefined
+  id: SessionId | undefined
   /** Accepted messages, in order. */
   readonly accepted: string[] = []
   /** Number of times that a fault killed its agent. */
@@ -84,14 +85,14 @@ export class ChaosSession {
 
   async #send(text: string): Promise<void> {
     const request = { key: text, text: Buffer.from(text).toString('base64') }
-    await this.#around.user.ask(client => client.send(this.id as string, request))
+    await this.#around.user.ask(client => client.send(this.id as SessionId, request))
     this.accepted.push(text)
     this.#around.onMoment('accepted')
   }
 
   async #stopAfter(delay: number): Promise<void> {
     await pause(delay)
-    await this.#around.user.ask(client => client.stop(this.id as string))
+    await this.#around.user.ask(client => client.stop(this.id as SessionId))
     this.stops++
   }
 
@@ -110,7 +111,7 @@ export class ChaosSession {
 
   async #resume(): Promise<void> {
     try {
-      await this.#around.user.ask(client => client.resume(this.id as string))
+      await this.#around.user.ask(client => client.resume(this.id as SessionId))
     } catch (cause) {
       // An earlier request succeeded although its answer got lost.
       if (!(cause instanceof Refusal) || !['session-running', 'session-done'].includes(cause.code)) throw cause

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ProductClone } from '../../../bench/product/clone.ts'
 import type { SessionView } from '../../../src/api/contract/responses.ts'
+import type { SessionId } from '../../../src/core/session/names.ts'
 import { readWorkers } from '../../../src/views/session-search.ts'
 import { readSession } from '../../../src/views/sessions.ts'
 import { between, type RandomSource, seededRandom, pick } from '../../../testkit/system/seeded-random.ts'
@@ -58,7 +59,7 @@ export async function runRound(clone: ProductClone, seed: number): Promise<Round
 
 async function killAtRandom(
   environment: LoopEnvironment,
-  id: string,
+  id: SessionId,
   random: RandomSource,
 ): Promise<Record<Victim, number>> {
   const kills = Object.fromEntries(VICTIMS.map(victim => [victim, 0])) as Record<Victim, number>
@@ -83,7 +84,7 @@ async function killAtRandom(
 
 function killVictim(
   environment: LoopEnvironment,
-  id: string,
+  id: SessionId,
   { victim, choice, struck }: { victim: Victim; choice: number; struck: Map<string, number> },
 ): boolean {
   const pids = victim === 'worker' ? workerPids(environment, id, choice, struck) : pidsOf(environment, id, victim)
@@ -91,7 +92,7 @@ function killVictim(
   return pids.length > 0
 }
 
-function pidsOf(environment: LoopEnvironment, id: string, victim: Victim): number[] {
+function pidsOf(environment: LoopEnvironment, id: SessionId, victim: Victim): number[] {
   if (victim === 'loop') return [readSession(environment.home, id)?.pid ?? null].filter(pid => pid !== null)
   const words = { supervisor: ['__daemon'], keeper: ['keeper.sh'], both: ['keeper.sh', '__daemon'] }
   const wanted = words[victim as keyof typeof words] ?? []
@@ -101,7 +102,12 @@ function pidsOf(environment: LoopEnvironment, id: string, victim: Victim): numbe
     .map(({ pid }) => pid)
 }
 
-function workerPids(environment: LoopEnvironment, id: string, choice: number, struck: Map<string, number>): number[] {
+function workerPids(
+  environment: LoopEnvironment,
+  id: SessionId,
+  choice: number,
+  struck: Map<string, number>,
+): number[] {
   const loop = readSession(environment.home, id)
   const alive = loop === undefined ? [] : readWorkers(environment.home, loop).filter(({ pid }) => pid !== null)
   const worker = pick(alive, choice)
@@ -111,7 +117,7 @@ function workerPids(environment: LoopEnvironment, id: string, choice: number, st
 }
 
 /** Stops the loop and resumes it as a user. The supervisor may die in between, and the user retries. */
-async function stopAndResume(environment: LoopEnvironment, id: string, isStruck: boolean): Promise<boolean> {
+async function stopAndResume(environment: LoopEnvironment, id: SessionId, isStruck: boolean): Promise<boolean> {
   const stopped = await environment.oneshot('stop', id)
   if (stopped.code !== 0) return false
   for (let look = 0; look < 600 && readSession(environment.home, id)?.phase !== 'ended'; look++) await pause(100)
@@ -127,7 +133,7 @@ async function stopAndResume(environment: LoopEnvironment, id: string, isStruck:
   return true
 }
 
-async function untilEnded(environment: LoopEnvironment, id: string): Promise<SessionView> {
+async function untilEnded(environment: LoopEnvironment, id: SessionId): Promise<SessionView> {
   const end = Date.now() + PATIENCE
   for (;;) {
     const view = readSession(environment.home, id)

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { SessionId } from '../../../src/core/session/names.ts'
 import { readSession } from '../../../src/views/sessions.ts'
 import { readSessions } from '../../../testkit/views/stored-sessions.ts'
 import type { Home } from '../../../src/state/home.ts'
@@ -58,7 +59,7 @@ export class ViewChecker {
   }
 
   /** Checks again: a message may have woken the session meanwhile. */
-  #hasStayed(id: string): boolean {
+  #hasStayed(id: SessionId): boolean {
     return readSession(this.#home, id)?.phase === 'ended'
   }
 

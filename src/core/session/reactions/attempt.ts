@@ -3,7 +3,7 @@ import { newAttempt, withAttempt } from '../attempt.ts'
 import { excludeWaitingTime, type Session } from '../session-state.ts'
 import type { SignalOf } from '../signals.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
-import { isThreadId, type Message, type Thread, type TurnInput } from '../conversation.ts'
+import { type Message, type Thread, type TurnInput } from '../conversation.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { describeExit } from '../../policy/exit-policy.ts'
 import { NO_USAGE, addUsage, spentWithChildren } from '../usage.ts'
@@ -23,7 +23,7 @@ export function recordProcess(session: Session, signal: SignalOf<'attempt.starte
 }
 
 export function recordThread(session: Session, { at, thread }: SignalOf<'agent.threaded'>): Decision {
-  if (session.thread.id === thread || !isThreadId(thread)) return unchanged(session)
+  if (session.thread.id === thread) return unchanged(session)
   return makeDecision({ ...session, thread: { ...session.thread, id: thread } }, [{ at, type: 'thread.known', thread }])
 }
 

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { testThreadId } from '../../../../testkit/core/ids.ts'
 import type { ThreadQuery } from '../../../ports/agent.ts'
 import { makeThreadQuery } from '../../../../testkit/agents/fixtures.ts'
 import { goldenPath } from '../../../../testkit/agents/golden.ts'
@@ -109,13 +110,13 @@ test('findThread finds a thread in the folder where its program put it', () => {
 
 test('findThread prefers the id that the program reported to ours', () => {
   writeThread(prompt('ours'))
-  expect(findThread(makeQuery({ thread: 'told' }))).toEqual({
+  expect(findThread(makeQuery({ thread: testThreadId('told') }))).toEqual({
     thread: TAG,
     messages: ['ours'],
     writtenAt: expect.any(Number),
   })
   writeThread(prompt('theirs'), undefined, 'told')
-  expect(findThread(makeQuery({ thread: 'told' }))).toEqual({
+  expect(findThread(makeQuery({ thread: testThreadId('told') }))).toEqual({
     thread: 'told',
     messages: ['theirs'],
     writtenAt: expect.any(Number),

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { ThreadId } from '../../../core/session/conversation.ts'
 import { hasCode } from '../../../lib/errors.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { listNames, modifiedAt, realPath } from '../shared/files.ts'
@@ -20,7 +21,7 @@ export function findThread(query: ThreadQuery): ThreadRecord | null {
  * Claude Code stores a thread in the folder of its working directory. If the thread began in a worktree that claude
  * made, the file lies in another project's folder.
  */
-function findRecord({ env, cwd }: ThreadQuery, thread: string): RecordFile | null {
+function findRecord({ env, cwd }: ThreadQuery, thread: ThreadId): RecordFile | null {
   const name = `${thread}.jsonl`
   const usual = readRecord(path.join(projectFolder(env, cwd), name))
   if (usual !== null) return usual

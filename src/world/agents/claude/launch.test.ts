@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
+import { testThreadId } from '../../../../testkit/core/ids.ts'
 import { planLaunch } from './claude.ts'
 
 const order = makeLaunchRequest({ argv: ['/bin/claude'] })
@@ -7,7 +8,7 @@ const order = makeLaunchRequest({ argv: ['/bin/claude'] })
 test('a thread begins under the id that oneshot chose, and resumes by it', () => {
   const common = ['/bin/claude', '-p', '--output-format', 'stream-json', '--verbose', '--dangerously-skip-permissions']
   expect(planLaunch(order)).toEqual({ argv: [...common, '--session-id', order.tag], env: {}, stdin: 'text' })
-  expect(planLaunch({ ...order, resume: 't-1' }).argv).toEqual([...common, '--resume', 't-1'])
+  expect(planLaunch({ ...order, resume: testThreadId('t-1') }).argv).toEqual([...common, '--resume', 't-1'])
 })
 
 test("planLaunch passes the session's options, and the caller's own arguments come last, unchanged", () => {

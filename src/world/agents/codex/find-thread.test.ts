@@ -1,14 +1,15 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
+import { testThreadId } from '../../../../testkit/core/ids.ts'
 import type { ThreadQuery } from '../../../ports/agent.ts'
 import { makeThreadQuery } from '../../../../testkit/agents/fixtures.ts'
 import { goldenPath } from '../../../../testkit/agents/golden.ts'
 import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
 import { findThread } from './find-thread.ts'
 
-const LONG = '01a1df4c-2796-7f21-83a1-0d83fd174971'
-const KILLED = '01a1df4f-264d-7433-b7b5-985c9c83a770'
+const LONG = testThreadId('01a1df4c-2796-7f21-83a1-0d83fd174971')
+const KILLED = testThreadId('01a1df4f-264d-7433-b7b5-985c9c83a770')
 
 let home: string
 

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { type ThreadId, isThreadId } from '../../../core/session/conversation.ts'
 import { type Duration, type Instant, formatIso } from '../../../lib/time.ts'
 import { Trouble } from '../../../lib/errors.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
@@ -26,7 +27,7 @@ export function findThread(query: ThreadQuery): ThreadRecord | null {
   }
 }
 
-function findById(thread: string, env: ThreadQuery['env']): ThreadRecord | null {
+function findById(thread: ThreadId, env: ThreadQuery['env']): ThreadRecord | null {
   const file = findRollout(thread, env)
   if (file === null) return null
   return { thread, messages: extractMessages(fs.readFileSync(file, 'utf8')), writtenAt: modifiedAt(file) }
@@ -39,8 +40,9 @@ function matchRollout(file: string, { cwd, since, opening }: ThreadQuery): Threa
   const isOurs = meta['source'] === 'exec' // This excludes threads of subagents and threads that a person began on a terminal.
   if (!isOurs || !(begun >= since - CLOCK_TOLERANCE) || !isSameFolder(asString(meta['cwd']), cwd)) return null
   const messages = extractMessages(content)
-  if (messages[0]?.trim() !== opening.trim()) return null
-  return { thread: asString(meta['id']), messages, writtenAt: modifiedAt(file) }
+  const thread = asString(meta['id'])
+  if (messages[0]?.trim() !== opening.trim() || !isThreadId(thread)) return null
+  return { thread, messages, writtenAt: modifiedAt(file) }
 }
 
 /**

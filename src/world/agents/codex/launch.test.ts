@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { testThreadId } from '../../../../testkit/core/ids.ts'
 import type { LaunchRequest } from '../../../ports/agent.ts'
 import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
 import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
@@ -17,7 +18,12 @@ test('planLaunch makes codex work without questions and read the prompt on stdin
 })
 
 test('`resume` follows all options, and the arguments of the caller come first', () => {
-  const launchRequest = request({ argv: ['/opt/codex', '-i', 'a.png'], resume: 'id', model: 'gpt-5.5', effort: 'high' })
+  const launchRequest = request({
+    argv: ['/opt/codex', '-i', 'a.png'],
+    resume: testThreadId('id'),
+    model: 'gpt-5.5',
+    effort: 'high',
+  })
   expect(planLaunch(launchRequest).argv.slice(2).join(' ')).toBe(
     '-i a.png --json --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check ' +
       '-m gpt-5.5 -c model_reasoning_effort="high" resume id -',

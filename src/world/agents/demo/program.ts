@@ -6,6 +6,7 @@ import path from 'node:path'
 import readline from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import tty from 'node:tty'
+import { threadId } from '../../../core/session/conversation.ts'
 import type { DemoEvent } from './demo.ts'
 import { type DemoScript, parseScript } from './script.ts'
 import { DemoThread } from './thread.ts'
@@ -19,7 +20,7 @@ export async function demoAgent(argv: readonly string[]): Promise<void> {
   const resumed = optionValue('--resume', argv)
   const folder =
     process.env['ONESHOT_DEMO_THREADS'] ?? path.join(os.tmpdir(), `oneshot-demo-${process.getuid?.() ?? 0}`)
-  const thread = new DemoThread(folder, resumed ?? optionValue('--thread', argv) ?? crypto.randomUUID())
+  const thread = new DemoThread(folder, threadId(resumed ?? optionValue('--thread', argv) ?? crypto.randomUUID()))
   const entries = thread.readEntries()
   if (resumed !== undefined && entries === undefined) {
     process.stderr.write(`no thread ${resumed}\n`)

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { ThreadId } from '../../../core/session/conversation.ts'
 import { count, object, oneOf, parseJson, type Parser, string } from '../../../lib/codec.ts'
 
 /** An entry of the demo agent's thread file, which outlives its processes. An entry counts once it is on disk. */
@@ -25,10 +26,10 @@ function parseEntry(value: unknown): ThreadEntry {
 }
 
 export class DemoThread {
-  readonly id: string
+  readonly id: ThreadId
   readonly #file: string
 
-  constructor(folder: string, id: string) {
+  constructor(folder: string, id: ThreadId) {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
     this.id = id
     this.#file = path.join(folder, `${id}.jsonl`)

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import type { ThreadId } from '../../../core/session/conversation.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../../os/files/file-io.ts'
 import { joinTextParts } from '../shared/tolerant-json.ts'
@@ -22,7 +23,7 @@ export function findThread({ thread, tag, env }: ThreadQuery): ThreadRecord | nu
   return messages === undefined ? null : { thread: id, messages, writtenAt: Math.max(...files.map(modifiedAt)) }
 }
 
-function findFiles(id: string, env: ThreadQuery['env']): string[] {
+function findFiles(id: ThreadId, env: ThreadQuery['env']): string[] {
   const home = env['GEMINI_CLI_HOME'] || env['HOME'] || os.homedir()
   const projects = path.join(home, '.gemini', 'tmp')
   return listNames(projects)

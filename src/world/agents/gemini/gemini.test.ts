@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { testThreadId } from '../../../../testkit/core/ids.ts'
 import type { LaunchRequest, ParserState } from '../../../ports/agent.ts'
 import { makeExitEvidence, makeLaunchRequest, makeThreadQuery } from '../../../../testkit/agents/fixtures.ts'
 import { goldenPath } from '../../../../testkit/agents/golden.ts'
@@ -91,7 +92,7 @@ test("findThread returns the messages of people from any of the thread's files",
   fs.cpSync(goldenPath('gemini/0.61.0/threads'), path.join(home, '.gemini/tmp/project/chats'), { recursive: true })
   const messages = ['first message', 'second message\nwith two lines', 'third message', 'go on']
   expect(findThread(query)).toEqual({ thread: id, messages, writtenAt: expect.any(Number) })
-  expect(findThread({ ...query, thread: '77777777-0000-4000-8000-000000000009' })).toBeNull()
+  expect(findThread({ ...query, thread: testThreadId('77777777-0000-4000-8000-000000000009') })).toBeNull()
 })
 
 test.each([

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
+import { testThreadId, uncheckedThreadId } from '../../../../testkit/core/ids.ts'
 import type { ThreadQuery } from '../../../ports/agent.ts'
 import { makeThreadQuery } from '../../../../testkit/agents/fixtures.ts'
 import { goldenPath } from '../../../../testkit/agents/golden.ts'
@@ -8,8 +9,8 @@ import { tempFolder } from '../../../../testkit/agents/temp-folder.ts'
 import { openDatabase } from '../../../os/sqlite.ts'
 import { findThread } from './find-thread.ts'
 
-const COMPACTED = 'ses_e208bb3c8ffe36XwbLs8pYtaWe'
-const KILLED = 'ses_e208b8c5cffe76ntRenfcMzI3i'
+const COMPACTED = testThreadId('ses_e208bb3c8ffe36XwbLs8pYtaWe')
+const KILLED = testThreadId('ses_e208b8c5cffe76ntRenfcMzI3i')
 
 let home: string
 let file: string
@@ -30,25 +31,28 @@ test('findThread finds a thread by its id, with all messages of people before an
 
 test('findThread finds a thread with an unreported id by its title', () => {
   record()
-  expect(findThread(makeQuery({ tag: 't-killed' }))).toEqual({ thread: KILLED, messages: ['hello', 'go on'] })
+  expect(findThread(makeQuery({ tag: testThreadId('t-killed') }))).toEqual({
+    thread: KILLED,
+    messages: ['hello', 'go on'],
+  })
 })
 
 test('the contents of attached files are not messages of people', () => {
   record()
-  expect(findThread(makeQuery({ tag: 't-file' }))?.messages).toEqual(['with file'])
+  expect(findThread(makeQuery({ tag: testThreadId('t-file') }))?.messages).toEqual(['with file'])
 })
 
 test("a prompt to a subagent is not in the thread, and the subagent's session is not ours", () => {
   record()
-  expect(findThread(makeQuery({ tag: 't-task' }))?.messages).toEqual(['do it'])
-  expect(findThread(makeQuery({ tag: 'sub (@general subagent)' }))).toBeNull()
+  expect(findThread(makeQuery({ tag: testThreadId('t-task') }))?.messages).toEqual(['do it'])
+  expect(findThread({ ...makeQuery({}), tag: uncheckedThreadId('sub (@general subagent)') })).toBeNull()
 })
 
 test('findThread reads the database while opencode writes it', () => {
   record()
   const writer = openDatabase(file)
   writer.exec('BEGIN IMMEDIATE')
-  expect(findThread(makeQuery({ tag: 't-killed' }))?.thread).toBe(KILLED)
+  expect(findThread(makeQuery({ tag: testThreadId('t-killed') }))?.thread).toBe(KILLED)
   writer.exec('ROLLBACK')
   writer.close()
 })
@@ -56,8 +60,8 @@ test('findThread reads the database while opencode writes it', () => {
 test('findThread returns null without a record', () => {
   expect(findThread(makeQuery({ thread: KILLED }))).toBeNull()
   record()
-  expect(findThread(makeQuery({ thread: 'ses_nobody' }))).toBeNull()
-  expect(findThread(makeQuery({ tag: 'another' }))).toBeNull()
+  expect(findThread(makeQuery({ thread: testThreadId('ses_nobody') }))).toBeNull()
+  expect(findThread(makeQuery({ tag: testThreadId('another') }))).toBeNull()
 })
 
 test('findThread looks for threads below the home folder, unless OPENCODE_DB names another file', () => {

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { type ThreadId, isThreadId } from '../../../core/session/conversation.ts'
 import { Trouble, errorMessage } from '../../../lib/errors.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { type Database, openDatabase } from '../../../os/sqlite.ts'
@@ -35,21 +36,22 @@ function databaseFile(env: ThreadQuery['env']): string {
 }
 
 /** opencode 1.18.33 hangs for ever in a thread that began in another folder, so such a thread is not ours. */
-function findById(database: Database, { thread, cwd }: ThreadQuery): string | null {
+function findById(database: Database, { thread, cwd }: ThreadQuery): ThreadId | null {
   const row = database.prepare('SELECT id, directory FROM session WHERE id = ?').get(thread)
   const { directory } = (row as { directory?: string } | undefined) ?? {}
   return directory !== undefined && realPath(directory) === realPath(cwd) ? rowId(row) : null
 }
 
 /** Subagents work in child sessions of ours. */
-function findByTag(database: Database, tag: string): string | null {
+function findByTag(database: Database, tag: ThreadId): ThreadId | null {
   return rowId(
     database.prepare('SELECT id FROM session WHERE title = ? AND parent_id IS NULL ORDER BY time_created').get(tag),
   )
 }
 
-function rowId(row: unknown): string | null {
-  return (row as { id: string } | undefined)?.id ?? null
+function rowId(row: unknown): ThreadId | null {
+  const { id } = (row as { id: string } | undefined) ?? {}
+  return id !== undefined && isThreadId(id) ? id : null
 }
 
 /**
@@ -63,7 +65,7 @@ const MESSAGES_QUERY = `
     AND json_extract(part.data, '$.type') = 'text' AND json_extract(part.data, '$.synthetic') IS NOT 1
   ORDER BY message.time_created, message.id, part.id`
 
-function readMessages(database: Database, thread: string): string[] {
+function readMessages(database: Database, thread: ThreadId): string[] {
   const rows = database.prepare(MESSAGES_QUERY).all(thread) as unknown as { message: string; text: string }[]
   const messages = new Map<string, string>()
   for (const { message, text } of rows) messages.set(message, (messages.get(message) ?? '') + text)

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { testThreadId } from '../../../../testkit/core/ids.ts'
 import type { LaunchRequest } from '../../../ports/agent.ts'
 import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
 import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
@@ -19,7 +20,7 @@ test('a thread begins with our tag as its title, in the folder of the session', 
 test('a thread resumes by its id', () => {
   const launchRequest = request({
     argv: ['/opt/opencode', '--agent', 'plan'],
-    resume: 'ses_1',
+    resume: testThreadId('ses_1'),
     model: 'a/b',
     effort: 'high',
   })

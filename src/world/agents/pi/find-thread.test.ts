@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
+import { testThreadId } from '../../../../testkit/core/ids.ts'
 import type { ThreadQuery } from '../../../ports/agent.ts'
 import { makeThreadQuery } from '../../../../testkit/agents/fixtures.ts'
 import { goldenPath } from '../../../../testkit/agents/golden.ts'
@@ -15,8 +16,8 @@ beforeEach(() => {
 
 test('before the first answer there is no record', () => {
   expect(findThread(makeQuery())).toBeNull()
-  expect(findThread(makeQuery({ thread: 'told' }))).toBeNull()
-  put(ownThreadFile(makeQuery(), 'our-tag'), '')
+  expect(findThread(makeQuery({ thread: testThreadId('told') }))).toBeNull()
+  put(ownThreadFile(makeQuery(), testThreadId('our-tag')), '')
   expect(findThread(makeQuery())).toBeNull()
 })
 
@@ -25,23 +26,23 @@ test.each([
   ['0.87.1', '01a1df5a-54e7-755a-9c9c-f6d2088ee521'],
 ])('the record of pi %s holds the messages of people, in order and in full', (version, thread) => {
   const recorded = goldenPath(`pi/${version}/threads/killed-in-tool.jsonl`)
-  put(ownThreadFile(makeQuery(), 'our-tag'), fs.readFileSync(recorded))
+  put(ownThreadFile(makeQuery(), testThreadId('our-tag')), fs.readFileSync(recorded))
   const messages = ['first message', 'second message\nwith "role":"user" and two lines', 'third message', 'go on']
   expect(findThread(makeQuery())).toEqual({ thread, messages, writtenAt: expect.any(Number) })
 })
 
 test('an incomplete last line, left by a crash, is not yet a message', () => {
-  const file = ownThreadFile(makeQuery(), 'our-tag')
+  const file = ownThreadFile(makeQuery(), testThreadId('our-tag'))
   put(file, `${header('mine')}\n${said('one')}\n${said('two').slice(0, -9)}`)
   expect(findThread(makeQuery())).toEqual({ thread: 'mine', messages: ['one'], writtenAt: expect.any(Number) })
 })
 
 test('findThread finds a thread that pi named itself by its id', () => {
   put(
-    path.join(path.dirname(ownThreadFile(makeQuery(), 'our-tag')), '2026_abc.jsonl'),
+    path.join(path.dirname(ownThreadFile(makeQuery(), testThreadId('our-tag'))), '2026_abc.jsonl'),
     `${header('abc')}\n${said('hello')}\n`,
   )
-  expect(findThread(makeQuery({ thread: 'abc' }))).toEqual({
+  expect(findThread(makeQuery({ thread: testThreadId('abc') }))).toEqual({
     thread: 'abc',
     messages: ['hello'],
     writtenAt: expect.any(Number),

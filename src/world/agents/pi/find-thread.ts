@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { type ThreadId, isThreadId } from '../../../core/session/conversation.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../../os/files/file-io.ts'
 import { asObject, asString, joinTextBlocks, parseEvent } from '../shared/tolerant-json.ts'
@@ -22,7 +23,7 @@ export function findThread(query: ThreadQuery): ThreadRecord | null {
  */
 export function findThreadFile(
   context: PiContext,
-  { tag, thread }: { tag: string; thread: string | null },
+  { tag, thread }: { tag: ThreadId; thread: ThreadId | null },
 ): string | null {
   const ownFile = ownThreadFile(context, tag)
   if (readHeader(ownFile) !== null) return ownFile
@@ -52,7 +53,9 @@ function readHeader(file: string): { id: string; cwd: string } | null {
 function readRecord(file: string): ThreadRecord | null {
   const [header = '', ...entries] = fs.readFileSync(file, 'utf8').split('\n')
   const thread = asString(parseEvent(header)?.['id'])
-  return thread === '' ? null : { thread, messages: entries.flatMap(extractMessages), writtenAt: modifiedAt(file) }
+  return !isThreadId(thread)
+    ? null
+    : { thread, messages: entries.flatMap(extractMessages), writtenAt: modifiedAt(file) }
 }
 
 /** pi appends entries and removes none: compacted and branched-off messages are still there, in order. */
@@ -73,7 +76,7 @@ export interface PiContext {
 }
 
 /** Returns the file in which pi stores a thread of ours: it lies among pi's own, so that `pi --resume` shows it too. */
-export function ownThreadFile(context: PiContext, tag: string): string {
+export function ownThreadFile(context: PiContext, tag: ThreadId): string {
   return path.join(threadFolder(context), `${tag}.jsonl`)
 }
 

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
+import { testThreadId } from '../../../../testkit/core/ids.ts'
 import type { LaunchRequest } from '../../../ports/agent.ts'
 import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
 import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
@@ -46,14 +47,14 @@ test("the caller's arguments follow ours", () => {
 test('a thread resumes by its file, also one that pi named itself', () => {
   const ours = thread('our-tag.jsonl', 'mine', cwd)
   const other = thread('2026_other.jsonl', 'other', cwd)
-  expect(sessionOf({ resume: 'mine' })).toBe(ours)
-  expect(sessionOf({ resume: 'other', tag: 'another tag' })).toBe(other)
+  expect(sessionOf({ resume: testThreadId('mine') })).toBe(ours)
+  expect(sessionOf({ resume: testThreadId('other'), tag: testThreadId('another-tag') })).toBe(other)
 })
 
 test('planLaunch passes a missing or foreign thread by its id, so that pi reports the loss', () => {
   thread('2026_other.jsonl', 'other', path.join(root, 'another project'))
-  expect(sessionOf({ resume: 'gone' })).toBe('gone')
-  expect(sessionOf({ resume: 'other' })).toBe('other')
+  expect(sessionOf({ resume: testThreadId('gone') })).toBe('gone')
+  expect(sessionOf({ resume: testThreadId('other') })).toBe('other')
 })
 
 test('planLaunch resolves a linked working directory, as pi does', () => {

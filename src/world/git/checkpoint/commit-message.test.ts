@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { testSessionId } from '../../../../testkit/core/ids.ts'
 import { CHECKPOINT_TRIGGERS } from '../../../core/checkpoint/checkpoint.ts'
 import { encodeRawPath, rawPath } from '../../../lib/text/raw-path.ts'
 import { parseMessage, parseRecord, type CheckpointTrailers, formatMessage } from './commit-message.ts'
@@ -13,7 +14,7 @@ const path = fc
 const sentence = fc.stringMatching(/^[a-zä:.'-]+( [a-z:.'-]+)*$/)
 const anyTrailers: fc.Arbitrary<CheckpointTrailers> = fc.record({
   number: fc.integer({ min: 1 }),
-  sessionId: fc.stringMatching(/^[a-z0-9]{4,12}$/),
+  sessionId: fc.stringMatching(/^[a-z0-9]{4,12}$/).map(testSessionId),
   at: fc.integer({ min: 0, max: 4_000_000_000_000 }),
   trigger: fc.constantFrom(...CHECKPOINT_TRIGGERS),
   attempt: fc.nat(),
@@ -23,7 +24,7 @@ const anyTrailers: fc.Arbitrary<CheckpointTrailers> = fc.record({
   leftOut: fc.array(sentence, { maxLength: 4 }),
   claim: fc.record({
     term: fc.integer({ min: 2, max: 1000 }),
-    sessionId: fc.stringMatching(/^[a-z0-9]{4,12}$/),
+    sessionId: fc.stringMatching(/^[a-z0-9]{4,12}$/).map(testSessionId),
     host: fc.stringMatching(/^[a-z0-9.-]{1,20}$/),
   }),
   nested: fc.array(

@@ -1,5 +1,5 @@
 import { type Checkpoint, CHECKPOINT_TRIGGERS, type CheckpointTrigger } from '../../../core/checkpoint/checkpoint.ts'
-import { isSessionId } from '../../../core/session/names.ts'
+import { isSessionId, type SessionId } from '../../../core/session/names.ts'
 import { decodeRawPath, encodeRawPath, type RawPath, displayPath } from '../../../lib/text/raw-path.ts'
 import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import { type Instant, formatIso } from '../../../lib/time.ts'
@@ -7,7 +7,7 @@ import { isTreePath } from '../tree-path.ts'
 
 /** The values that a checkpoint commit stores in its message. */
 export interface CheckpointTrailers extends Omit<Checkpoint, 'commit'> {
-  readonly sessionId: string
+  readonly sessionId: SessionId
   /** The repository within the session; empty for the repository of the session's folder. */
   readonly path: RawPath
   readonly nested: readonly NestedRepository[]
@@ -19,7 +19,7 @@ export interface CheckpointTrailers extends Omit<Checkpoint, 'commit'> {
 export interface Claim {
   /** Counts the claims of one session, starting at 2; the highest term wins. */
   readonly term: number
-  readonly sessionId: string
+  readonly sessionId: SessionId
   /** The name of the machine, for people. */
   readonly host: string
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { DiffStat, Checkpoint } from '../../../core/checkpoint/checkpoint.ts'
-import { isSessionId } from '../../../core/session/names.ts'
+import { isSessionId, type SessionId } from '../../../core/session/names.ts'
 import { isRefusal } from '../../../lib/errors.ts'
 import type { Duration, Instant } from '../../../lib/time.ts'
 import { invariant, Trouble } from '../../../lib/errors.ts'
@@ -49,13 +49,13 @@ type Env = Readonly<Record<string, string>>
 export interface GitCheckpointsOptions {
   readonly env: NodeJS.ProcessEnv
   /** Returns the folder that holds the session's private index. */
-  readonly folderOf: (sessionId: string) => string
+  readonly folderOf: (sessionId: SessionId) => string
   /** Bytes; a checkpoint leaves out larger files. */
   readonly maxFileSize?: number
   /** Bytes that one fetch may transfer. */
   readonly maxFetchSize?: number
   /** Returns the secret values of the session's environment, which a push must not contain. */
-  readonly secretsOf?: (sessionId: string) => readonly string[]
+  readonly secretsOf?: (sessionId: SessionId) => readonly string[]
   /** The time limit for one chain of git processes. */
   readonly timeout?: Duration
   /** Identifies our git processes after the process that started them was killed. */
@@ -74,16 +74,16 @@ export function gitCheckpoints(
   home: Home,
   options: Pick<GitCheckpointsOptions, 'secretsOf' | 'marker'> = {},
 ): GitCheckpoints {
-  const folderOf = (id: string): string => path.join(sessionFolder(home, id).root, 'git')
+  const folderOf = (id: SessionId): string => path.join(sessionFolder(home, id).root, 'git')
   return new GitCheckpoints({ env: process.env, folderOf, ...options })
 }
 
 /** Stores checkpoints in git, and disturbs no other user of the same repository. */
 export class GitCheckpoints implements Checkpoints, CheckpointFetcher {
   readonly #env: NodeJS.ProcessEnv
-  readonly #folderOf: (sessionId: string) => string
+  readonly #folderOf: (sessionId: SessionId) => string
   readonly #maxFileSize: number
-  readonly #secretsOf: (sessionId: string) => readonly string[]
+  readonly #secretsOf: (sessionId: SessionId) => readonly string[]
   readonly #timeout: Duration
   readonly #maxFetchSize: number | undefined
   readonly #marker: Readonly<Record<string, string>>

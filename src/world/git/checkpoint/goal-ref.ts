@@ -1,3 +1,4 @@
+import type { SessionId } from '../../../core/session/names.ts'
 import { listOf, string, tryParseJson } from '../../../lib/codec.ts'
 import { GitError } from '../git-error.ts'
 import { ONESHOT_IDENTITY } from '../repository.ts'
@@ -45,10 +46,10 @@ export async function readGoal({ git, ref }: RepositoryContext): Promise<string[
   return tryParseJson(text, listOf(string, MAX_MESSAGES)) // Another program may have written it.
 }
 
-export function isGoalCommit({ message }: RawCommit, sessionId: string): boolean {
+export function isGoalCommit({ message }: RawCommit, sessionId: SessionId): boolean {
   return message.toString().trim() === commitMessageFor(sessionId)
 }
 
-function commitMessageFor(sessionId: string): string {
+function commitMessageFor(sessionId: SessionId): string {
   return `oneshot: the messages of a session\n\nOneshot-Goal: ${sessionId}`
 }

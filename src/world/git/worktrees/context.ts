@@ -1,5 +1,6 @@
 import crypto from 'node:crypto'
 import path from 'node:path'
+import { sessionId } from '../../../core/session/names.ts'
 import type { Git } from '../git.ts'
 import { findGit, type GitEnvironment } from '../git-settings.ts'
 import { gitAtTop, type RepositoryCache } from '../repository-context.ts'
@@ -34,6 +35,9 @@ export async function findWorktreesGit(env: NodeJS.ProcessEnv): Promise<GitEnvir
   return { ...environment, options, env: { ...environment.env, ...ENV } }
 }
 
+/** Stands in the place of a session's id, because snapshots of worktrees belong to no session. */
+const WORKSHOP = sessionId('workshop')
+
 /** Opens the context of a worktree for snapshots and operations. */
 export async function openWorktreeContext(
   git: Git,
@@ -42,7 +46,7 @@ export async function openWorktreeContext(
 ): Promise<RepositoryContext> {
   const repository = await cache.repository(git)
   return {
-    sessionId: 'workshop',
+    sessionId: WORKSHOP,
     git: gitAtTop(git, repository),
     repository,
     ref: snapshotRef(repository.top),

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { testSessionId } from '../../../../testkit/core/ids.ts'
 import { makeDecision } from '../../../core/session/decision.ts'
 import { storedSession } from '../../../../testkit/views/stored-sessions.ts'
 import { openDatabase } from '../../../os/sqlite.ts'
@@ -51,7 +52,7 @@ describe('a new database', () => {
     expect(after.free).toBeGreaterThanOrEqual(512)
     await store.compact()
     expect(readPages()).toEqual(after)
-    expect(store.load('live')?.spec.id).toBe('live')
+    expect(store.load(testSessionId('live'))?.spec.id).toBe('live')
     expect(sizeOf()).toBe(after.all * 4096)
     store.close()
   })

@@ -1,5 +1,6 @@
 import { type ObjectId, objectId } from '../../../../core/checkpoint/object-id.ts'
 import { EMPTY_DIFF } from '../../../../core/checkpoint/checkpoint.ts'
+import type { SessionId } from '../../../../core/session/names.ts'
 import { isRefusal, Refusal } from '../../../../lib/errors.ts'
 import { Trouble } from '../../../../lib/errors.ts'
 import type { ClaimRequest } from '../../../../ports/checkpoints.ts'
@@ -68,7 +69,7 @@ async function commitClaim(
 function claimedRefusal(
   ref: string,
   remote: string,
-  { sessionId, host }: { sessionId: string; host: string },
+  { sessionId, host }: { sessionId: SessionId; host: string },
 ): Refusal {
   const [, , name = '', id = ''] = ref.split('/')
   return new Refusal(
