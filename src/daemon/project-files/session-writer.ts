@@ -147,10 +147,11 @@ export class SessionWriter {
 
   #copyJob(): Job[] {
     if (this.#copiesDone >= this.#copyRequests) return []
+    const dueAt = Math.max(this.#lastCopyAt + COPY_INTERVAL, this.#changedAt + WRITE_DELAY)
     return [
       {
         ...this.#job('log', this.#copyRequests),
-        ...(this.#endedAt === undefined && { dueAt: this.#lastCopyAt + COPY_INTERVAL }),
+        ...(this.#endedAt === undefined && { dueAt }),
         run: () => this.#copyLog(),
       },
     ]
