@@ -21,8 +21,6 @@ const FIXED_OPTIONS = [
   '--no-relative',
   '--color=never',
   '-O/dev/null',
-  '--unified=3',
-  '--inter-hunk-context=0',
   '--diff-algorithm=default',
   '--find-renames',
   '--indent-heuristic',
@@ -41,12 +39,12 @@ export async function diff(
   range: { from: string; to: string },
   options: { stat: boolean },
 ): Promise<string> {
-  const how = options.stat ? '--stat' : '--patch'
+  const how = options.stat ? ['--stat'] : ['--patch', '--unified=3', '--inter-hunk-context=0']
   const texts: string[] = []
   for (const { context: one, from, to } of await treePairs(context, range)) {
     const prefix = one.path === '' ? '' : `${displayPath(one.path)}/`
     const where = [`--src-prefix=a/${prefix}`, `--dst-prefix=b/${prefix}`]
-    const args = ['diff', ...FIXED_OPTIONS, how, ...where, from, to, '--']
+    const args = ['diff', ...FIXED_OPTIONS, ...how, ...where, from, to, '--']
     const text = (await one.git.run(args, { index: NO_INDEX })).toString()
     // `--stat` does not show the prefix.
     texts.push(options.stat && prefix !== '' && text !== '' ? `in ${prefix}\n${text}` : text)
