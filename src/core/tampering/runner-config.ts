@@ -126,7 +126,7 @@ export const RUNNER_CONFIGS: readonly RunnerConfig[] = [
     part: lines(/skip|surefire|failsafe|testFailureIgnore|testSourceDirectory|<(?:exclude|include)s?>/i),
     members: matches(/<module>([^<\n]{1,200})<\/module>/g),
   },
-  { name: /(?:^|\/)\.mvn\/.+$/, isPath: true, tool: /\bmvnw?\b/ },
+  { name: /(?:^|\/)\.mvn\//, isPath: true, tool: /\bmvnw?\b/ },
   {
     name: /^(?:build\.gradle(?:\.kts)?|gradle\.properties)$/,
     tool: /\bgradlew?\b/,
@@ -146,7 +146,11 @@ export const RUNNER_CONFIGS: readonly RunnerConfig[] = [
   },
   { name: /^CMake(?:User)?Presets\.json$/, tool: /\b(?:ctest|cmake)\b/ },
   { name: /^mix\.exs$/, tool: /\bmix\b/, part: lines(/test|alias/i) },
-  { name: /(?:^|\/)(?:lib\/tasks\/.+\.rake|\.bundle\/config)$/, isPath: true, tool: /\b(?:rake|rspec|bundle|rails)\b/ },
+  {
+    name: /(?:^|\/)(?:lib\/tasks\/[^/]{1,200}\.rake|\.bundle\/config)$/,
+    isPath: true,
+    tool: /\b(?:rake|rspec|bundle|rails)\b/,
+  },
   { name: /^(?:\.bazelrc|\.bazelversion)$/, tool: /\bbazel(?:isk)?\b/ },
   { name: /^Directory\.Build\.(?:props|targets)$|\.runsettings$/, tool: /\bdotnet\b/ },
   { name: /^build\.sbt$/, tool: /\bsbt\b/, part: lines(/test/i) },

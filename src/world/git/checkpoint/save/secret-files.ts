@@ -19,7 +19,7 @@ const SECRET_FILE_NAMES: readonly RegExp[] = [
   /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|env|txt))?$/i,
   /^service[-_]?account.*\.json$/i,
 ]
-const SECRET_PATHS = /(?:^|\/)(?:\.kube\/config|\.docker\/config\.json|\.aws\/config|\.config\/gcloud\/.+)$/
+const SECRET_PATHS = /(?:^|\/)(?:(?:\.kube\/config|\.docker\/config\.json|\.aws\/config)$|\.config\/gcloud\/)/
 /** In files of settings, a password counts that only its name identifies. In a program it may be an example. */
 const SETTINGS_FILE_NAME = /^\.[^.]+rc$|\.(?:ini|cnf|conf|cfg|properties)$/i
 /** Bytes that we search before other work gets a turn. */
