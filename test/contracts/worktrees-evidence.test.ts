@@ -78,14 +78,27 @@ test.each([
   ['with labels', '<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> side\n', true],
   ['without labels', '<<<<<<<\none\n=======\ntwo\n>>>>>>>\n', true],
   ['with the text of both before', '<<<<<<< a\r\none\r\n||||||| b\r\n0\r\n=======\r\ntwo\r\n>>>>>>> c\r\n', true],
+  ['without the first marker', '||||||| base\n0\n=======\ntwo\n>>>>>>> side\n', true],
+  ['without the line between the sides', '<<<<<<< HEAD\none\ntwo\n>>>>>>> side\n', true],
+  ['with the first marker alone', 'one\n<<<<<<< HEAD\ntwo\n', true],
   ['a heading, which is none', 'Title\n=======\n', false],
   ['a drawing, which is none', '<<<<<<<<<<\n=======\n>>>>>>>>>>\n', false],
+  ['a ruler, which is none', 'one\n>>>>>>>\ntwo\n', false],
 ])('the evidence recognizes committed conflict markers by their form: %s', async (_, text, isMarked) => {
   const { repo, shop: worktrees, commit } = openWorktreesFixture()
   const since = await worktrees.snapshot(repo)
   commit(repo, 'b.txt', text)
   const { conflicts, underWay } = await worktrees.collectEvidence(repo, since, [])
   expect({ conflicts, underWay }).toEqual({ conflicts: isMarked ? ['b.txt'] : [], underWay: null })
+})
+
+test('the evidence ignores the conflict markers that a file had before', async () => {
+  const { repo, shop: worktrees, commit } = openWorktreesFixture()
+  const text = '# How to merge\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> side\n'
+  commit(repo, 'merging.md', text)
+  const since = await worktrees.snapshot(repo)
+  commit(repo, 'merging.md', `${text}Remove the markers.\n`)
+  expect(await worktrees.collectEvidence(repo, since, [])).toMatchObject({ files: ['merging.md'], conflicts: [] })
 })
 
 test('the evidence reports a conflict of a stash and a patch that does not apply as unfinished', async () => {

@@ -9,7 +9,10 @@ const MAX_FILES = 2_000
 /** Bytes; git writes conflict markers also into large files. */
 const MAX_CONFLICTED_SIZE = 100_000_000
 
-/** Returns files with new conflict markers. A single line of `=======` does not count. */
+/**
+ * Returns files with new conflict markers: an agent that removes only some markers of a conflict has not resolved it. A
+ * single line of `=======` does not count.
+ */
 export async function findNewConflicts(
   { git, repository }: RepositoryContext,
   changed: readonly ChangedFile[],
@@ -17,24 +20,28 @@ export async function findNewConflicts(
   const marked: string[] = []
   for (const file of changed.slice(0, MAX_FILES)) {
     if (file.after === null || !file.after.startsWith('100')) continue
-    const count = countConflicts(readText(joinBelow(repository.top, file.path)))
+    const count = countMarkers(readText(joinBelow(repository.top, file.path)))
     if (count === 0) continue
     const [, hash] = file.before?.split(' ') ?? []
     const before = hash === undefined ? '' : (await git.tryRun(['cat-file', 'blob', hash])).stdout.toString('latin1')
-    if (count > countConflicts(before)) marked.push(file.name)
+    if (count > countMarkers(before)) marked.push(file.name)
   }
   return marked
 }
 
-/** Counts complete conflicts, with both sides and the end. */
-function countConflicts(text: string): number {
-  if (!text.includes('<<<<<<<')) return 0
+/**
+ * Counts the marker lines with a label, as git writes them, and the complete conflicts without labels. A single marker
+ * without a label may be a ruler in a text.
+ */
+function countMarkers(text: string): number {
+  if (!/[<>]{7}/.test(text)) return 0
   let [count, step] = [0, 0]
-  for (const line of text.split('\n')) {
+  for (const line of text.split('\n').map(one => one.trimEnd())) {
+    if (/^(?:<{7}|>{7}) \S/.test(line)) count++
     if (/^<{7}(?!\S)/.test(line)) step = 1
-    else if (step === 1 && line.trimEnd() === '=======') step = 2
+    else if (step === 1 && line === '=======') step = 2
     else if (step === 2 && /^>{7}(?!\S)/.test(line)) {
-      count++
+      if (line === '>>>>>>>') count++
       step = 0
     }
   }
