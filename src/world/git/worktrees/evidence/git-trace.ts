@@ -90,7 +90,8 @@ export function readTrace(file: string): TracedCommand[] {
       known.name = name
       known.isCommitting = COMMIT_COMMANDS.has(name)
     } else if (event === 'start') known.argv = argv
-    else if (event === 'def_repo') known.worktree = worktree ?? null
+    // A command may open nested repositories after its own.
+    else if (event === 'def_repo') known.worktree ??= worktree ?? null
     else if (event === 'exit' || event === 'signal') {
       known.until = at
       known.isCommitting &&= event === 'signal' || code === 0
