@@ -20,6 +20,10 @@ export const HOSTILE_BEHAVIORS = String.raw`
     git -c user.name=a -c user.email=a@b commit -qm markers ;;
   overwrites) echo fine > "$file"; git -c user.name=a -c user.email=a@b commit -qam 'no markers' ;;
   underlines) printf 'Title\n=======\n\ntext\n' > "$file"; git add "$file"; git -c user.name=a -c user.email=a@b commit -qm underline ;;
+  halfmarkers) printf 'one\n=======\ntwo\n>>>>>>> side\n' > "$file"; git add "$file"
+    git -c user.name=a -c user.email=a@b commit -qm markers ;;
+  nests) mkdir nested; cd nested; git init -q; work; cd ..; git add nested 2>/dev/null
+    git -c user.name=a -c user.email=a@b commit -qm nested ;;
   waits) until [ -e "$GATE.$file" ]; do sleep 0.02; done ;;
   chmods) chmod +x text.txt ;;
   empties) git -c user.name=a -c user.email=a@b commit -q --allow-empty -m nothing ;;

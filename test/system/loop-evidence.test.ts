@@ -107,7 +107,7 @@ it('the loop opens a task again if another agent discarded its work, but not if 
   expect(await git(...(cure ?? '').split(' ').slice(1))).toContain('make a.txt')
 })
 
-it('the loop counts no half merge, conflict marker, empty commit or ignored file as work', async () => {
+it('the loop counts no half merge, conflict marker, nested repository, empty commit or ignored file as work', async () => {
   await project(
     'midmerge|aborts a.txt',
     'markers|overwrites b.txt',
@@ -115,6 +115,8 @@ it('the loop counts no half merge, conflict marker, empty commit or ignored file
     'ignored|good d.txt',
     'empties|good e.txt',
     'chmods f',
+    'halfmarkers|overwrites g.txt',
+    'nests|good h.txt',
   )
   const session = await ralph()
   const { outcome } = await testHome.ended(session.name, 120_000)
@@ -127,10 +129,15 @@ it('the loop counts no half merge, conflict marker, empty commit or ignored file
       'd.txt': 'idle good done',
       'e.txt': 'idle good done',
       f: 'good done',
+      'g.txt': 'unfinished good done',
+      'h.txt': 'failed good done',
     },
   })
   const reasons = loopOf(session).tasks.map(({ tries }) => tries[0]?.failure?.reason)
-  expect(reasons.slice(0, 2)).toEqual(['conflicts are left in text.txt', 'conflicts are left in b.txt'])
+  expect([0, 1, 6].map(n => reasons[n])).toEqual(
+    ['text.txt', 'b.txt', 'g.txt'].map(name => `conflicts are left in ${name}`),
+  )
+  expect(reasons[7]).toMatch(/^the agent of task 8 made a repository of its own at nested: its content is not in/)
 })
 
 it('the loop credits an agent with no commit of its user, of a merged branch or of another loop', {

@@ -3,7 +3,7 @@ import type { LoopEffect } from '../../core/loop/derive-effects.ts'
 import { findTask } from '../../core/loop/update-tasks.ts'
 import { type ChangedFile, type DetailedEvidence, type WorkEvidence, hasWork } from '../../core/loop/work-evidence.ts'
 import type { LoopTask, TaskCheckout } from '../../core/loop/loop-state.ts'
-import type { LostWork } from '../../core/loop/lost-work/lost-work.ts'
+import { formatFew, type LostWork } from '../../core/loop/lost-work/lost-work.ts'
 import { invariant } from '../../lib/errors.ts'
 import type { CheckResult } from '../../ports/checks.ts'
 import type { EffectRun, LoopContext } from '../context.ts'
@@ -37,7 +37,8 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
     begunAt,
     branch,
   })
-  const seen = place.branch === null ? all : withoutRepositories(all)
+  const nested = findNestedRepositories(all)
+  const seen = withoutCredit(all, nested)
   const at = place.branch === null ? undefined : { cwd: place.cwd, branch: place.branch }
   const audited = await context.audit.auditIteration(run.loop(), { since: place.since, seen, at })
   const { evidence, losses, shortenedFiles } = audited
@@ -51,7 +52,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const shouldCheck = isWhole && weakened.refused.length === 0 && isWorthChecking(task, evidence)
   const check = shouldCheck ? await runCheck(place, iteration, run) : null
   if (ending.aborted) return
-  const outsideChanges = returned.outsideChanges ?? beside.outsideChanges ?? describeOwnRepositories(task, all, seen)
+  const outsideChanges = returned.outsideChanges ?? beside.outsideChanges ?? describeNested(task, nested)
   const taken = [...losses, ...beside.losses]
   const found = {
     evidence,
@@ -86,16 +87,28 @@ async function inspectCheckout(
   return { ...seen, outsideChanges: seen.outsideChanges ?? (missing === null ? null : note) }
 }
 
-/** The loop does not merge a repository that an agent created in a worktree: its content does not count as work. */
-function withoutRepositories(seen: DetailedEvidence): DetailedEvidence {
-  const isStray = ({ before, after }: ChangedFile): boolean => before === null && after?.startsWith('160000') === true
-  return seen.changed.some(isStray) ? { ...seen, changed: seen.changed.filter(file => !isStray(file)) } : seen
+/**
+ * Finds repositories that an agent created: the project's git stores only the id of their commit, and the loop does not
+ * merge them. A committed submodule is no such repository.
+ */
+function findNestedRepositories({ changed }: DetailedEvidence): readonly ChangedFile[] {
+  const hasSubmodules = changed.some(({ path: file, after }) => file === '.gitmodules' && after !== null)
+  return changed.filter(
+    ({ before, after, isCommitted }) =>
+      before === null && after?.startsWith('160000') === true && !(hasSubmodules && isCommitted),
+  )
 }
 
-function describeOwnRepositories({ item }: LoopTask, all: DetailedEvidence, seen: DetailedEvidence): string | null {
-  const names = all.changed.filter(file => !seen.changed.includes(file)).map(({ name }) => name)
-  if (names.length === 0) return null
-  return `the agent of task ${item.label} made a repository of its own at ${names.join(', ')}: the loop does not merge its contents`
+/** Returns the evidence in which these files do not count as the agent's work. */
+function withoutCredit(seen: DetailedEvidence, files: readonly ChangedFile[]): DetailedEvidence {
+  if (files.length === 0) return seen
+  return { ...seen, changed: seen.changed.map(file => (files.includes(file) ? { ...file, isOwn: false } : file)) }
+}
+
+function describeNested({ item }: LoopTask, nested: readonly ChangedFile[]): string | null {
+  if (nested.length === 0) return null
+  const names = formatFew(nested.map(({ name }) => name))
+  return `the agent of task ${item.label} made a repository of its own at ${names}: its content is not in the project’s git, and does not count as work`
 }
 
 function isWorthChecking({ state }: LoopTask, evidence: WorkEvidence): boolean {
