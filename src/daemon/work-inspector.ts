@@ -41,8 +41,13 @@ export function createWorkInspector(
     const log = path.join(sessionFolder(home, spec.id).root, 'checks', 'end.log')
     const runOptions = { cwd: spec.cwd, env: context.environment(spec.id), log, limit: CHECK_TIMEOUT }
     try {
-      const { ok, how, isUnknown } = await context.checks.run({ line, why: 'asked for' }, runOptions, ending)
-      return { kind: isUnknown === true ? 'unknown' : ok ? 'passed' : 'failed', line, how }
+      const {
+        ok,
+        how,
+        tests = null,
+        isUnknown,
+      } = await context.checks.run({ line, why: 'asked for' }, runOptions, ending)
+      return { kind: isUnknown === true ? 'unknown' : ok ? 'passed' : 'failed', line, how, tests }
     } catch (cause) {
       if (!(cause instanceof Trouble)) throw cause
       return { kind: 'unknown', line, how: errorMessage(cause) }

@@ -16,6 +16,8 @@ export interface CheckResult {
   /** The end of the output, without colours, a few dozen lines at most. */
   readonly tail: string
   readonly took: Duration
+  /** The number of passed tests in the whole output; null if the output does not say, or is too long. */
+  readonly tests?: number | null
   /**
    * The failed check says nothing about the project: a program is missing, there was nothing to test, the caller
    * cancelled the check, or it ran out of time.

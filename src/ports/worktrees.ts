@@ -161,7 +161,7 @@ export interface Worktrees {
    */
   readTextChanges(
     at: { readonly cwd: string; readonly top: string },
-    changed: readonly FileChange[],
+    changed: readonly (FileChange & Pick<EditedFile, 'added' | 'removed' | 'isOwn'>)[],
   ): Promise<{ changes: readonly EditedFile[]; read: ReadBefore }>
   /** Returns those of these files, relative to the top of a working tree, that contain an unresolved conflict. */
   findConflictMarkers(top: string, files: readonly string[]): string[]

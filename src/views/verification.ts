@@ -49,8 +49,8 @@ export function toVerificationView(
 
 function toChecked(checkRun: CheckRun): CheckStatus {
   if (typeof checkRun === 'string') return { kind: checkRun }
-  const { line, how, ok } = checkRun
-  return { kind: ok === null ? 'unknown' : ok ? 'passed' : 'failed', line, how }
+  const { line, how, ok, tests } = checkRun
+  return { kind: ok === null ? 'unknown' : ok ? 'passed' : 'failed', line, how, tests }
 }
 
 function toWorkView({

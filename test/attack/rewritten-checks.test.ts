@@ -121,6 +121,30 @@ describe('an agent that weakens its own check', () => {
     expect(await testHome.ended('ralph-again')).toMatchObject({ outcome: 'done' })
   })
 
+  it('gets no proof for weaker tests, and fails with a check that runs no test, while added tests prove a task', async () => {
+    const test = "const assert = require('node:assert')\nassert.equal(1 + 2, 3)\n"
+    await project(
+      {
+        'check.sh': 'for t in tests/*.js; do node "$t" || exit 1; done; echo "$(wc -l < names.txt) passed"\n',
+        'names.txt': 'a\nb\n',
+        'tests/a.js': test,
+        'tests/b.js': test,
+      },
+      'sed -i s/equal/ok/ tests/a.js; echo x > 1.txt',
+      'echo "assert.equal(2 + 2, 4)" >> tests/b.js; echo x > 2.txt',
+      ': > names.txt; echo x > 3.txt',
+      'sed -i 1d names.txt; echo x > 4.txt',
+    )
+    const { tasks, reason } = await played('--verify', 'sh check.sh', '--parallel', '4')
+    expect(tasks.map(({ state, proof, evidence }) => [state, proof, evidence])).toEqual([
+      ['done', 'changed', expect.stringContaining('not fully proven: changed existing tests: tests/a.js (+1 -1)')],
+      ['done', 'checked', expect.stringContaining('added to existing tests: tests/b.js (+1 -0)')],
+      ['blocked', null, 'the check runs no test any more; it ran 2 before'],
+      ['done', 'changed', expect.stringContaining('not fully proven: only 1 of 2 tests still run')],
+    ])
+    expect(reason).toContain('3 of 4 tasks done')
+  })
+
   it('with less than full autonomy cannot make oneshot run a check that it wrote itself, even if there was none before', async () => {
     const script = '{"scripts":{"test":"echo ran >> $JOURNAL.checks"}}'
     await project({ 'a.txt': 'a\n' }, `echo '${script}' > package.json; echo x > 1.txt`)

@@ -148,11 +148,18 @@ describe('the run of a check', () => {
       how: expect.stringMatching(/^echo out; .*: exit code 3 after \d+(\.\d)? m?s$/),
       tail: 'out\nerr',
       took: expect.any(Number),
+      tests: null,
     })
     expect(fs.readFileSync(log(), 'utf8')).toBe('out\nerr\n')
     expect(fs.statSync(log()).mode & 0o777).toBe(0o600)
     expect(fs.statSync(path.dirname(log())).mode & 0o777).toBe(0o700)
     expect(await run('true')).toMatchObject({ ok: true, tail: '' })
+  })
+
+  it('counts the passed tests in the whole output, and not only in its end', async () => {
+    const result = await run('echo "12 passed"; seq 1 500; echo "test result: ok. 0 passed; 0 failed"')
+    expect(result).toMatchObject({ ok: true, tests: 12 })
+    expect(result.tail).not.toContain('12 passed')
   })
 
   it('gives the check an empty stdin, CI=true and no terminal', async () => {

@@ -38,6 +38,8 @@ export interface VerificationView {
     /** Null when the result is unknown. */
     readonly ok: boolean | null
     readonly how: string
+    /** The number of passed tests in its output; null if the output does not say. */
+    readonly tests: number | null
     readonly tail: string
     /** The file with the complete output. */
     readonly log: string

@@ -186,16 +186,17 @@ export async function runCheck(
 ): Promise<CheckRun> {
   if (typeof choice === 'string') return choice
   const refusal = choice.why === USER_CHOICE ? null : await explainChangedCheck(home, session, choice.line)
-  if (refusal !== null) return { ...choice, ok: null, how: `${refusal}; --check LINE runs it`, tail: '', log: '' }
+  if (refusal !== null)
+    return { ...choice, ok: null, how: `${refusal}; --check LINE runs it`, tests: null, tail: '', log: '' }
   if (!screen.isQuiet) screen.err.printLine(`checking: ${choice.line} (${choice.why})`)
   const log = path.join(sessionFolder(home, session.id).root, 'checks', `${Date.now()}.log`)
   const at = { cwd: session.cwd, env: definedVariables(env), log, limit: options.limit ?? CHECK_TIMEOUT }
   try {
-    const { ok, how, tail, isUnknown } = await projectChecks(env).run(choice, at, options.signal)
-    return { ...choice, ok: isUnknown === true ? null : ok, how, tail, log }
+    const { ok, how, tests = null, tail, isUnknown } = await projectChecks(env).run(choice, at, options.signal)
+    return { ...choice, ok: isUnknown === true ? null : ok, how, tests, tail, log }
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
-    return { ...choice, ok: null, how: errorMessage(cause), tail: '', log }
+    return { ...choice, ok: null, how: errorMessage(cause), tests: null, tail: '', log }
   }
 }
 

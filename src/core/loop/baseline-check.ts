@@ -16,7 +16,7 @@ const PASSED_PATTERNS: readonly RegExp[] = [
 ]
 const MAX_LINE_LENGTH = 500
 
-/** Returns the number of passed tests from the end of a check's output; null if the output does not say. */
+/** Returns the number of passed tests from the output of a check; null if the output does not say. */
 export function countPassedTests(output: string): number | null {
   const counts = output.split('\n').flatMap(whole => {
     const line = whole.trim().slice(0, MAX_LINE_LENGTH)
@@ -61,14 +61,20 @@ export function updateBaseline(loop: Loop, check: CheckRun | null): Loop {
     : { ...loop, firstCheck: { ...firstCheck, tests } }
 }
 
-/** Reports that fewer tests passed than before; empty if as many passed, or if the number is unknown. */
-export function describeFewerTests({ firstCheck }: Loop, check: CheckRun | null): string[] {
+/** Passed tests now and before the first task. */
+export interface FewerTests {
+  readonly now: number
+  readonly before: number
+}
+
+/** Returns the numbers if fewer tests passed than before; null if as many passed, or if a number is unknown. */
+export function findFewerTests({ firstCheck }: Loop, check: CheckRun | null): FewerTests | null {
   const { tests: before = 0 } = firstCheck ?? {}
-  const { tests = before } = check?.ok === true ? passedTests(check) : {}
-  return tests < before ? [`only ${tests} of ${before} tests still run`] : []
+  const { tests: now = before } = check?.ok === true ? passedTests(check) : {}
+  return now < before ? { now, before } : null
 }
 
 function passedTests(check: CheckRun | null): { tests?: number } {
-  const tests = check === null ? null : countPassedTests(check.tail)
+  const tests = check === null ? null : check.tests === undefined ? countPassedTests(check.tail) : check.tests
   return tests === null ? {} : { tests }
 }

@@ -8,8 +8,9 @@ import { loopOutcome } from './outcome.ts'
 import { decideLoop } from './decide.ts'
 import { evidenceOf } from './work-evidence.ts'
 import type { ListItem } from './list/task-list.ts'
-import { describeFewerTests, onBaselineChecked, updateBaseline } from './baseline-check.ts'
-import { createLoop, type Loop, taskProof } from './loop-state.ts'
+import { onBaselineChecked } from './baseline-check.ts'
+import { createLoop, type Loop, type LoopTask, taskProof } from './loop-state.ts'
+import type { TamperingReport } from '../tampering/detect-tampering.ts'
 import type { CheckRun } from './signals.ts'
 import type { LoopSpec } from './spec.ts'
 
@@ -283,7 +284,8 @@ test('a loop ends with a true outcome, however agents behave and whenever its pr
   )
 }, 120_000)
 
-test('the evidence names a check that runs fewer tests than before the first task, once', () => {
+describe('a check that runs other tests than before the first task', () => {
+  const NONE = { refused: [], allowed: [] }
   const checked = (tail: string): CheckRun => ({ ok: true, how: 'exit code 0', tail })
   const loop = { ...createLoop(SPEC, 0), stage: { name: 'working' } } as const
   const first = onBaselineChecked(loop, {
@@ -292,10 +294,75 @@ test('the evidence names a check that runs fewer tests than before the first tas
     check: checked('12 passed in 1s'),
     trouble: null,
   })
-  expect(describeFewerTests(first, checked('14 passed in 1s'))).toEqual([])
-  expect(describeFewerTests(first, checked('3 passed in 1s'))).toEqual(['only 3 of 12 tests still run'])
-  expect(describeFewerTests(updateBaseline(first, checked('3 passed in 1s')), checked('3 passed in 1s'))).toEqual([])
-  expect(describeFewerTests(updateBaseline(first, checked('14 passed in 1s')), checked('12 passed in 1s'))).toEqual([])
+
+  /** Returns the loop after a task that changed a file, with this check and these findings. */
+  function verified(check: CheckRun, weakened: TamperingReport = NONE, before: Loop = first): Loop {
+    const since = { head: null, tree: 't' }
+    const task: LoopTask = {
+      ...newTask({ ...items(1)[0], isDone: false } as ListItem, 1),
+      tries: [newIteration(1, 'task', 0)],
+      state: { name: 'verifying', role: 'task', finalOutput: '', failure: null },
+    }
+    const file = { path: 'a', name: 'a', before: null, after: '100644 1', added: 1, removed: 0 }
+    const evidence = evidenceOf({ commits: [], commitCount: 0, now: since }, [
+      { ...file, isCommitted: true, isOwn: true },
+    ])
+    const seen = { task: 'k1', iteration: 1, evidence, check, list: null, unresolved: [], weakened }
+    return decideLoop(
+      { ...before, stage: loop.stage, tasks: [task], iterations: 1 },
+      { type: 'task.verified', at: 1, ...seen },
+    )
+  }
+  const stateOf = (after: Loop): LoopTask['state'] | undefined => after.tasks[0]?.state
+
+  test('proves a task if it runs as many tests, or if the number is unknown', () => {
+    for (const output of ['14 passed in 1s', '12 passed in 1s', 'all is well'])
+      expect(stateOf(verified(checked(output)))).toMatchObject({ name: 'done', proof: 'checked' })
+    // The whole output counts, and not its end alone.
+    expect(stateOf(verified({ ...checked('0 passed'), tests: 12 }))).toMatchObject({ name: 'done', proof: 'checked' })
+  })
+
+  test('does not fully prove a task if it runs fewer tests, and the evidence says so once', () => {
+    const fewer = verified(checked('3 passed in 1s'))
+    const doubt = 'only 3 of 12 tests still run'
+    expect(stateOf(fewer)).toMatchObject({
+      name: 'done',
+      proof: 'changed',
+      doubt,
+      how: expect.stringMatching(`exit code 0, not fully proven: ${doubt}$`),
+    })
+    expect(loopOutcome(fewer).reason).toBe('1 of 1 task done (not fully proven)')
+    expect(stateOf(verified(checked('3 passed in 1s'), NONE, fewer))).toMatchObject({ proof: 'checked' })
+  })
+
+  test('fails a task if it runs no test any more, also the second time, unless the user allows it', () => {
+    const none = verified(checked('Ran 0 tests in 0.000s\n\nOK'))
+    const failure = { kind: 'weakened', reason: 'the check runs no test any more; it ran 12 before' }
+    expect(none.tasks[0]?.tries[0]?.failure).toMatchObject(failure)
+    expect(verified(checked('0 passed'), NONE, none).tasks[0]?.tries[0]?.failure).toMatchObject(failure)
+    const allowed = verified(checked('0 passed'), { refused: [], allowed: ['test/a.ts: was deleted'] })
+    expect(stateOf(allowed)).toMatchObject({ name: 'done', proof: 'changed' })
+    expect(stateOf(verified(checked('0 passed'), NONE, allowed))).toMatchObject({ name: 'done', proof: 'checked' })
+  })
+
+  test('does not fully prove a task that changed existing tests, and proves one that only added to them', () => {
+    const changed = verified(checked('12 passed'), {
+      ...NONE,
+      changedTests: ['a.test.ts (+1 -1)', 'b.test.ts (+0 -2)'],
+    })
+    expect(stateOf(changed)).toMatchObject({
+      name: 'done',
+      proof: 'changed',
+      how: expect.stringMatching(
+        /, not fully proven: changed existing tests: a\.test\.ts \(\+1 -1\), b\.test\.ts \(\+0 -2\)$/,
+      ),
+    })
+    expect(stateOf(verified(checked('12 passed'), { ...NONE, extendedTests: ['a.test.ts (+4 -0)'] }))).toMatchObject({
+      name: 'done',
+      proof: 'checked',
+      how: expect.stringMatching(/, added to existing tests: a\.test\.ts \(\+4 -0\)$/),
+    })
+  })
 })
 
 test('the loop reports a weaker check even if its agent failed in another way as well', () => {

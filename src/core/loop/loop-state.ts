@@ -29,7 +29,10 @@ export interface TaskFailure {
   readonly detail: string
 }
 
-/** The reason why a task counts as done. `checked`: its check passed. `changed`: files changed, and no check passed. */
+/**
+ * The reason why a task counts as done. `checked`: its check passed. `changed`: files changed, and no check passed, or
+ * the check that passed may prove less than before.
+ */
 export type TaskProof = 'checked' | 'changed'
 
 export interface Span {
@@ -53,6 +56,8 @@ export interface Iteration {
   readonly verdict: string | null
   /** Absent until the verification succeeds. */
   readonly proof?: TaskProof
+  /** The reason why a check that passed does not prove the task. Absent: it does, or no check passed. */
+  readonly doubt?: string
 }
 
 /** `task` works on the task, `resolve` merges it with the work of others, `plan` makes the list. */
@@ -88,7 +93,13 @@ export type TaskState =
       readonly isByHand?: true
     }
   /** Without a proof: somebody ticked the item in the list. */
-  | { readonly name: 'done'; readonly at: Instant; readonly how: string; readonly proof?: TaskProof }
+  | {
+      readonly name: 'done'
+      readonly at: Instant
+      readonly how: string
+      readonly proof?: TaskProof
+      readonly doubt?: string
+    }
   | { readonly name: 'blocked'; readonly at: Instant; readonly failure: TaskFailure }
   /** The item is no longer in the list. */
   | { readonly name: 'dropped' }
@@ -222,6 +233,12 @@ export function isFinal({ state }: LoopTask): boolean {
 export function taskProof({ state, tries }: LoopTask): TaskProof | null {
   if (state.name === 'done') return state.proof ?? null
   return state.name === 'merging' ? (tries.findLast(({ proof }) => proof !== undefined)?.proof ?? null) : null
+}
+
+/** Returns the reason why the passed check of a finished or merging task does not prove it, or null. */
+export function taskDoubt({ state, tries }: LoopTask): string | null {
+  if (state.name === 'done') return state.doubt ?? null
+  return state.name === 'merging' ? (tries.findLast(({ proof }) => proof !== undefined)?.doubt ?? null) : null
 }
 
 export function createLoop(spec: LoopSpec, at: Instant, resumedAt: Instant = at): Loop {

@@ -6,7 +6,7 @@ import {
   MAX_ADDED,
   requestedTasks,
 } from './schedule.ts'
-import { type LoopOutcome, type Loop, type LoopTask, type TaskProof, taskProof } from './loop-state.ts'
+import { type LoopOutcome, type Loop, type LoopTask, type TaskProof, taskDoubt, taskProof } from './loop-state.ts'
 
 /** Decides the outcome of a loop that can do nothing more. */
 export function loopOutcome(loop: Loop): LoopOutcome {
@@ -28,11 +28,15 @@ export function loopOutcome(loop: Loop): LoopOutcome {
 
 function proofText({ spec, firstCheck }: Loop, done: readonly LoopTask[]): string {
   if (spec.check !== null && firstCheck?.ok === false) return ', but the check fails as it did before the first task'
-  const count = (proof: TaskProof | null): number => done.filter(task => taskProof(task) === proof).length
+  const doubtful = done.filter(task => taskDoubt(task) !== null).length
+  const count = (proof: TaskProof | null): number =>
+    done.filter(task => taskDoubt(task) === null && taskProof(task) === proof).length
   if (count('checked') === done.length) return ' and proven'
   if (count('changed') === done.length) return ' (changed files; not tested)'
+  if (doubtful === done.length) return ' (not fully proven)'
   const parts = [
     [count('checked'), 'proven'],
+    [doubtful, 'not fully proven'],
     [count('changed'), 'only changed files'],
     [count(null), 'ticked in the list'],
   ] as const

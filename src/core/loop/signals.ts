@@ -12,6 +12,8 @@ export interface CheckRun {
   readonly ok: boolean
   readonly how: string
   readonly tail: string
+  /** The number of passed tests; null if unknown. Absent: the end of the output may say it. */
+  readonly tests?: number | null
 }
 
 /** The end of a worker's session. */

@@ -4,7 +4,7 @@ import type { TaskFailure, TaskProof } from './loop-state.ts'
 import type { CheckRun, WorkerExit } from './signals.ts'
 
 export type TaskVerdict =
-  | { readonly kind: 'done'; readonly how: string; readonly proof: TaskProof }
+  | { readonly kind: 'done'; readonly how: string; readonly proof: TaskProof; readonly doubt: string | null }
   | { readonly kind: 'failed'; readonly failure: TaskFailure }
 
 export interface TaskFindings {
@@ -17,6 +17,8 @@ export interface TaskFindings {
   readonly isTicked: boolean
   /** Other facts for people. */
   readonly remarks?: readonly string[]
+  /** The reasons why a check that passes may prove less than before. */
+  readonly doubts?: readonly string[]
   /** True if the check also failed before any task, and has not passed since. */
   readonly isExcused?: boolean
 }
@@ -26,14 +28,21 @@ export interface TaskFindings {
  * task started, and the check, if there is one, must pass.
  */
 export function verifyTask(findings: TaskFindings): TaskVerdict {
-  const { failure, said, evidence, check, isTicked, remarks = [], isExcused = false } = findings
+  const { failure, said, evidence, check, isTicked, remarks = [], doubts = [], isExcused = false } = findings
   if (failure !== null) return { kind: 'failed', failure: mentionTickedBox(failure, isTicked) }
   if (!hasWork(evidence))
     return { kind: 'failed', failure: mentionTickedBox(noChangeFailure(said, evidence), isTicked) }
   if (check !== null && !check.ok && !isExcused)
     return { kind: 'failed', failure: mentionTickedBox(failedCheckFailure(check), isTicked) }
-  const proof = check?.ok === true ? 'checked' : 'changed'
-  return { kind: 'done', how: [describeEvidence(evidence, check, isExcused), ...remarks].join(', '), proof }
+  const doubt = check?.ok === true && doubts.length > 0 ? doubts.join('; ') : null
+  const proof = check?.ok === true && doubt === null ? 'checked' : 'changed'
+  const reasons = doubt === null ? doubts : [`not fully proven: ${doubt}`]
+  return {
+    kind: 'done',
+    how: [describeEvidence(evidence, check, isExcused), ...remarks, ...reasons].join(', '),
+    proof,
+    doubt,
+  }
 }
 
 function noChangeFailure(said: string, { foreign = 0 }: WorkEvidence): TaskFailure {

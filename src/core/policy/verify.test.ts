@@ -32,6 +32,7 @@ it.each<[string, Partial<VerificationInput>]>([
   ['proven: 3 commits, 12 files, npm test passes', {}],
   ['changed, not tested: 3 commits, 12 files, the project has no check', { checked: { kind: 'none' } }],
   ['changed, not tested: 3 commits, 12 files, no check was run', { checked: { kind: 'off' } }],
+  ['changed, not tested: 3 commits, 12 files, npm test passes, but runs no test', { checked: { ...PASSED, tests: 0 } }],
   ['proven: 3 commits, 12 files, 2 of them not committed, npm test passes', { work: { ...WORK, uncommitted: 2 } }],
   [
     'proven: 1 file, not committed, npm test passes',

@@ -6,7 +6,13 @@ export type SessionWork = Omit<WorkEvidence, 'now'>
 
 /** The result of the project's check. */
 export type CheckStatus =
-  | { readonly kind: 'passed' | 'failed' | 'unknown'; readonly line: string; readonly how: string }
+  | {
+      readonly kind: 'passed' | 'failed' | 'unknown'
+      readonly line: string
+      readonly how: string
+      /** The number of passed tests; absent or null if unknown. */
+      readonly tests?: number | null
+    }
   /** oneshot found no check in the project. */
   | { readonly kind: 'none' }
   /** The user switched the check off. */
@@ -58,9 +64,14 @@ export function verifyWork(input: VerificationInput): Verification {
   return { verdict: first.verdict, sentence, reasons: [first.why, ...others.map(({ why }) => why), ...beside] }
 }
 
-/** Without a check, oneshot knows only that files changed. */
+/** Without a check, or with a check that runs no test, oneshot knows only that files changed. */
 function successWord({ checked }: VerificationInput): string {
-  return checked?.kind === 'none' || checked?.kind === 'off' ? 'changed, not tested' : 'proven'
+  const isUntested = checked?.kind === 'none' || checked?.kind === 'off' || isWithoutTests(checked)
+  return isUntested ? 'changed, not tested' : 'proven'
+}
+
+function isWithoutTests(checked: CheckStatus | null): boolean {
+  return checked?.kind === 'passed' && checked.tests === 0
 }
 
 const VERDICT_WORDS = { refuted: 'refuted', 'not-proven': 'not proven' } as const
@@ -122,7 +133,7 @@ function formatCount(number: number, noun: string): string {
 function describeCheck(checked: CheckStatus): string[] {
   switch (checked.kind) {
     case 'passed':
-      return [`${quoteCommand(checked.line)} passes`]
+      return [`${quoteCommand(checked.line)} passes${isWithoutTests(checked) ? ', but runs no test' : ''}`]
     case 'failed':
     case 'unknown':
       return []

@@ -380,6 +380,25 @@ describe('path patterns', () => {
     expect(detectTampering(changes, guard, () => null)).toEqual({
       refused: ['docs/a.md: is protected and was changed', 'src/deep/b.c: is protected and was changed'],
       allowed: ['a.test.ts: was deleted with 2 tests (“adds”, “subtracts”)'],
+      changedTests: [],
+      extendedTests: [],
+    })
+  })
+
+  it('the report names changed existing tests with the numbers of lines, and excuses those in an allowed path', () => {
+    const weaker = { after: JS.replace('toBe(3)', 'toBeTruthy()'), added: 1, removed: 1 }
+    const longer = { after: `${JS}it('is new', () => expect(1 + 1).toBe(2))\n`, added: 1, removed: 0 }
+    const changes = [
+      { path: 'a.test.ts', before: JS, ...weaker },
+      { path: 'b.test.ts', before: JS, ...longer },
+      { path: 'old/c.test.ts', before: JS, ...weaker },
+    ]
+    const guard = { check: null, protect: [], allow: ['old/**'] }
+    expect(detectTampering(changes, guard, () => null)).toEqual({
+      refused: [],
+      allowed: ['changed existing tests: old/c.test.ts (+1 -1)'],
+      changedTests: ['a.test.ts (+1 -1)'],
+      extendedTests: ['b.test.ts (+1 -0)'],
     })
   })
 })

@@ -1,6 +1,7 @@
 import { matchesGlob } from '../../lib/text/glob.ts'
 import { type CheckCommand, findChangesToCheck, type ReadBefore } from './check-definition.ts'
 import type { EditedFile, TamperedFile } from './test-file.ts'
+import { type ChangedTestFile, findChangedTests } from './changed-tests.ts'
 import { findRemovedTests } from './removed-tests.ts'
 
 export interface TamperingRules {
@@ -15,6 +16,9 @@ export interface TamperingRules {
 export interface TamperingReport {
   readonly refused: readonly string[]
   readonly allowed: readonly string[]
+  /** Existing tests in which lines were changed or removed, and those with added lines only, as `PATH (+1 -1)`. */
+  readonly changedTests?: readonly string[]
+  readonly extendedTests?: readonly string[]
 }
 
 export const NO_TAMPERING: TamperingReport = { refused: [], allowed: [] }
@@ -34,9 +38,24 @@ export function detectTampering(
     ...findRemovedTests(changes),
   ]
   const first = found.filter(({ path }, at) => found.findIndex(other => other.path === path) === at)
-  const isAllowed = ({ path }: TamperedFile): boolean => guard.allow.some(pattern => matchesGlob(path, pattern))
+  const isAllowed = ({ path }: { path: string }): boolean => guard.allow.some(pattern => matchesGlob(path, pattern))
   const describeAll = (these: readonly TamperedFile[]): string[] => these.map(({ path, what }) => `${path}: ${what}`)
-  return { refused: describeAll(first.filter(one => !isAllowed(one))), allowed: describeAll(first.filter(isAllowed)) }
+  const named = new Set(first.map(({ path }) => path))
+  const tests = findChangedTests(changes).filter(({ path }) => !named.has(path))
+  const changed = tests.filter(({ isExtended }) => !isExtended)
+  return {
+    refused: describeAll(first.filter(one => !isAllowed(one))),
+    allowed: [
+      ...describeAll(first.filter(isAllowed)),
+      ...changed.filter(isAllowed).map(test => `changed existing tests: ${formatTest(test)}`),
+    ],
+    changedTests: changed.filter(test => !isAllowed(test)).map(formatTest),
+    extendedTests: tests.filter(({ isExtended }) => isExtended).map(formatTest),
+  }
+}
+
+function formatTest({ path, added, removed }: ChangedTestFile): string {
+  return `${path} (+${added} -${removed})`
 }
 
 function findProtectedChanges(changes: readonly EditedFile[], patterns: readonly string[]): TamperedFile[] {

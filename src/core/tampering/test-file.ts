@@ -7,6 +7,11 @@ export interface EditedFile {
   /** Null: the file did not exist before, or does not exist any more. */
   readonly before: string | null
   readonly after: string | null
+  /** The number of added and removed lines, as git counts them. Absent: unknown. */
+  readonly added?: number
+  readonly removed?: number
+  /** False if somebody else than the worker changed the file. */
+  readonly isOwn?: boolean
 }
 
 /** An objection to a piece of work, for one file. */

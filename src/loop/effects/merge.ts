@@ -1,6 +1,6 @@
 import type { LoopEffect } from '../../core/loop/derive-effects.ts'
 import { isFailingSinceStart } from '../../core/loop/baseline-check.ts'
-import { type LoopTask, taskProof, type WorkerRole } from '../../core/loop/loop-state.ts'
+import { type LoopTask, taskDoubt, taskProof, type WorkerRole } from '../../core/loop/loop-state.ts'
 import { formatFew } from '../../core/loop/lost-work/lost-work.ts'
 import { invariant, Trouble } from '../../lib/errors.ts'
 import type { Worktree, MergeResult, Worktrees } from '../../ports/worktrees.ts'
@@ -185,7 +185,8 @@ async function commitVerified(
 
 function commitMessage(task: LoopTask): string {
   const { title, label } = task.item
-  return `${title}\n\nTask ${label}: ${taskProof(task) === 'checked' ? 'its check passed' : 'not tested'}.`
+  const isTested = taskProof(task) === 'checked' || taskDoubt(task) !== null
+  return `${title}\n\nTask ${label}: ${isTested ? 'its check passed' : 'not tested'}.`
 }
 
 /**

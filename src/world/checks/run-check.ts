@@ -3,6 +3,7 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { describeExit } from '../../core/policy/exit-policy.ts'
+import { countPassedTests } from '../../core/loop/baseline-check.ts'
 import type { Exit } from '../../core/session/attempt.ts'
 import { type Duration, formatDuration } from '../../lib/time.ts'
 import { Trouble } from '../../lib/errors.ts'
@@ -122,7 +123,17 @@ function resultOf(
   const ok = stopReason === null && exit.kind === 'code' && exit.code === 0
   const isUnknown = !ok && (stopReason !== null || isInconclusive(line, exit, tail))
   const how = `${line}: ${describeEnd(exit, stopReason)} after ${formatDuration(took)}`
-  return { ok, how, tail, took, ...(isUnknown && { isUnknown }) }
+  return { ok, how, tail, took, tests: readTestCount(at.log), ...(isUnknown && { isUnknown }) }
+}
+
+/** Bytes; the output of a check that lists each of its tests. */
+const MAX_COUNTED_SIZE = 1_048_576
+
+/** A program may report the tests of each package: the end of the output shows only the last ones. */
+function readTestCount(log: string): number | null {
+  const text = readTail(log, MAX_COUNTED_SIZE)
+  if (Buffer.byteLength(text) >= MAX_COUNTED_SIZE) return null
+  return countPassedTests(renderTerminalText(text, { colour: false }))
 }
 
 function describeEnd(exit: Exit, cut: StopReason | null): string {

@@ -1,16 +1,16 @@
 import { requestMark, newIteration, findTask, addNotes, updateTask } from '../update-tasks.ts'
-import { type Loop, type LoopTask, taskProof } from '../loop-state.ts'
+import { type Loop, type LoopTask, taskDoubt, taskProof } from '../loop-state.ts'
 import type { LoopSignalOf } from '../signals.ts'
 
 export function onMerged(loop: Loop, { at, task: key, tip, isTicked, notes = [] }: LoopSignalOf<'task.merged'>): Loop {
   const task = findTask(loop, key)
   if (task?.state.name !== 'merging') return loop
   const how = `${task.tries.at(-1)?.verdict ?? 'proven'}, merged`
-  const proof = taskProof(task)
+  const [proof, doubt] = [taskProof(task), taskDoubt(task)]
   const done = updateTask({ ...loop, tip, landedAt: null }, key, one => ({
     ...one,
     conflicts: [],
-    state: { name: 'done', at, how, ...(proof !== null && { proof }) },
+    state: { name: 'done', at, how, ...(proof !== null && { proof }), ...(doubt !== null && { doubt }) },
   }))
   return addNotes(isTicked ? done : requestMark(done, key, true, how), notes)
 }

@@ -1,10 +1,10 @@
 import { reviewListAfterWorker } from '../list/sync-tasks.ts'
 import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from '../update-tasks.ts'
 import { hasWork } from '../work-evidence.ts'
-import { describeFewerTests, isFailingSinceStart, updateBaseline } from '../baseline-check.ts'
+import { findFewerTests, isFailingSinceStart, updateBaseline } from '../baseline-check.ts'
 import type { TaskList } from '../list/task-list.ts'
 import type { TaskFailure, Loop, LoopTask, TaskState } from '../loop-state.ts'
-import { reopenTasks } from '../lost-work/lost-work.ts'
+import { formatFew, reopenTasks } from '../lost-work/lost-work.ts'
 import { mapToTaskKeys } from '../list/renamed-items.ts'
 import type { LoopSignalOf } from '../signals.ts'
 import { failIteration, isCurrentIteration } from './worker.ts'
@@ -27,7 +27,9 @@ export function onVerified(loop: Loop, signal: LoopSignalOf<'task.verified'>): L
   const shortenedFiles = (signal.shortenedFiles ?? []).map(
     what => `after the agent of task ${task.item.label} worked, ${what}`,
   )
-  const noted = addNotes(updateBaseline(whole, signal.check), [
+  // The weaker check must not become the baseline.
+  const isWeaker = verdict.kind === 'failed' && verdict.failure.kind === 'weakened'
+  const noted = addNotes(isWeaker ? whole : updateBaseline(whole, signal.check), [
     ...(signal.outsideChanges ? [signal.outsideChanges] : []),
     ...shortenedFiles,
     ...(signal.notes ?? []),
@@ -49,7 +51,7 @@ function evaluateTask(
 ): TaskVerdict {
   const isHere = loop.branch === null
   const { evidence, check, unresolved } = signal
-  const weaker = tamperingFailure(signal)
+  const weaker = tamperingFailure(signal) ?? missingTestsFailure(loop, signal)
   // In the user's checkout all later tasks would use the weaker check, whatever else was wrong.
   if (isHere && weaker !== null) return { kind: 'failed', failure: weaker }
   if (unresolved.length > 0) {
@@ -63,7 +65,8 @@ function evaluateTask(
   const committed = isHere ? evidence : { ...evidence, uncommitted: 0 }
   const allowed = (signal.weakened?.allowed ?? []).map(what => `as allowed, ${what}`)
   const shortenedFiles = (signal.shortenedFiles ?? []).map(what => what.replace(/; `.*/s, ''))
-  const remarks = [...describeFewerTests(loop, check), ...allowed, ...shortenedFiles]
+  const added = listTests('added to existing tests', signal.weakened?.extendedTests)
+  const remarks = [...allowed, ...added, ...shortenedFiles]
   const isOff = isFailingSinceStart(loop, check)
   return verifyTask({
     failure: state.failure,
@@ -72,8 +75,22 @@ function evaluateTask(
     check,
     isTicked,
     remarks,
+    doubts: findDoubts(loop, signal),
     isExcused: isOff,
   })
+}
+
+/** Finds the reasons why a check that passes may prove less than before the task. */
+function findDoubts(loop: Loop, { check, weakened }: LoopSignalOf<'task.verified'>): string[] {
+  const fewer = findFewerTests(loop, check)
+  return [
+    ...(fewer === null ? [] : [`only ${fewer.now} of ${fewer.before} tests still run`]),
+    ...listTests('changed existing tests', weakened?.changedTests),
+  ]
+}
+
+function listTests(what: string, tests: readonly string[] = []): string[] {
+  return tests.length === 0 ? [] : [`${what}: ${formatFew(tests)}`]
 }
 
 /**
@@ -108,6 +125,17 @@ function tamperingFailure({ weakened }: LoopSignalOf<'task.verified'>): TaskFail
 
 const MAX_LISTED = 4
 
+/** A check without any test proves nothing, unless the user has allowed that its tests go. */
+function missingTestsFailure(loop: Loop, { check, weakened }: LoopSignalOf<'task.verified'>): TaskFailure | null {
+  const fewer = findFewerTests(loop, check)
+  if (fewer === null || fewer.now > 0 || (weakened?.allowed.length ?? 0) > 0) return null
+  return {
+    kind: 'weakened',
+    reason: `the check runs no test any more; it ran ${fewer.before} before`,
+    detail: 'Find out why the check runs none of its tests, and correct that. Do not change the check.',
+  }
+}
+
 interface TaskEvaluation {
   readonly verdict: TaskVerdict
   readonly role: VerifyingState['role']
@@ -125,10 +153,11 @@ function applyVerdict(
 ): Loop {
   const isHere = loop.branch === null
   if (verdict.kind === 'done') {
-    const { how, proof } = verdict
-    const state: TaskState = isHere ? { name: 'done', at, how, proof } : { name: 'merging', role }
+    const { how, proof, doubt } = verdict
+    const proven = { proof, ...(doubt !== null && { doubt }) }
+    const state: TaskState = isHere ? { name: 'done', at, how, ...proven } : { name: 'merging', role }
     const judged = updateTask(loop, item.key, one => ({
-      ...updateLastIteration(one, { verdict: how, proof }),
+      ...updateLastIteration(one, { verdict: how, ...proven }),
       state,
     }))
     // Also requests the mark for a ticked box, because an earlier request to untick it may still be pending.

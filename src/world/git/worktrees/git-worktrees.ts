@@ -140,7 +140,7 @@ class GitWorktrees implements Worktrees {
 
   readTextChanges(
     at: { readonly cwd: string; readonly top: string },
-    changed: readonly FileChange[],
+    changed: Parameters<Worktrees['readTextChanges']>[1],
   ): ReturnType<Worktrees['readTextChanges']> {
     return readTextChanges(this, at, changed)
   }

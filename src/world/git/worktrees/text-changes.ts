@@ -10,6 +10,8 @@ import { readPart } from '../../../os/files/file-io.ts'
 import { readLooseObject } from '../loose-objects.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 
+type Attribution = Pick<TextChange, 'added' | 'removed' | 'isOwn'>
+
 /** More files are the work of a program; for those beyond, the result only shows that they differ. */
 const MAX_FILES = 4_000
 /** Bytes. */
@@ -19,7 +21,7 @@ const MAX_FILE_SIZE = 1_048_576
 export async function readTextChanges(
   worktrees: Pick<Worktrees, 'readBlobs'>,
   { cwd, top }: { cwd: string; top: string },
-  changed: readonly FileChange[],
+  changed: readonly (FileChange & Attribution)[],
 ): Promise<{ changes: readonly TextChange[]; read: ReadBefore }> {
   const hashOf = (entry: string | null): string => entry?.split(' ')[1] ?? ''
   const hashes = changed.slice(0, MAX_FILES).flatMap(({ before, after }) => [hashOf(before), hashOf(after)])
@@ -32,6 +34,9 @@ export async function readTextChanges(
     path: displayPath(file.path),
     before: text(file.before),
     after: text(file.after),
+    ...(file.added !== undefined && { added: file.added }),
+    ...(file.removed !== undefined && { removed: file.removed }),
+    ...(file.isOwn !== undefined && { isOwn: file.isOwn }),
   }))
   const before = new Map(changes.map(change => [change.path, change.before]))
   const readFile = (file: string): string | null =>
