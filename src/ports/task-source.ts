@@ -18,12 +18,25 @@ export interface TaskSource {
   mark(cwd: string, marks: readonly ItemMark[], abortSignal: AbortSignal): Promise<void>
 }
 
-/** The loop's own copy of its list, for an agent that deletes the list. */
+/** The loop's own copies of its list, for an agent that deletes or replaces the list. */
 export interface ListBackup {
   /** Copies the list of this folder; does nothing if the copy is up to date, or if the list cannot be read. */
   save(cwd: string): void
+  /**
+   * Keeps the present copy under this name as well. A name that is taken keeps its first copy, so that a repeated call
+   * changes nothing.
+   */
+  keep(name: string): void
   /** Restores a missing list from the copy. Returns false if something is in its place, or if there is no copy. */
   restore(cwd: string): boolean
-  /** Returns the command line that restores the list by hand; null without a copy. */
-  restoreCommand(): string | null
+  /**
+   * Writes the copy over the list of this folder, and backs up the present text first. Returns the place of that backup;
+   * null if there is no copy, or no list.
+   */
+  overwrite(cwd: string): string | null
+  /**
+   * Returns the command line that restores the list in this folder by hand, from the present copy or from a kept one;
+   * null without a copy. The command moves aside whatever is in the place of the list, and writes through no link.
+   */
+  restoreCommand(cwd: string, name?: string): string | null
 }

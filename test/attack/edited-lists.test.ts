@@ -92,4 +92,32 @@ describe('an agent that edits the task list', () => {
     ])
     expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8')).toBe('- [x] first\n- [x] second\n')
   })
+
+  it('cannot replace it by a text without tasks: the loop writes the list again, and keeps the text', async () => {
+    await project('- [ ] first\n- [ ] second\n', 'echo see the wiki > PRD.md')
+    const board = await played()
+    expect(rows(board)).toEqual([
+      ['1', 'first', 'done'],
+      ['2', 'second', 'done'],
+    ])
+    const [note = ''] = board.notes
+    expect(note).toMatch(
+      /^the agent of task 1 left no task in PRD\.md: it is back as it was, and the agent’s text is in /,
+    )
+    expect(fs.readFileSync(note.replace(/.* is in /, ''), 'utf8')).toBe('see the wiki\n')
+    expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8')).toBe('- [x] first\n- [x] second\n')
+  })
+
+  it('cannot make the command that restores the list overwrite another file', async () => {
+    const precious = path.join(testHome.root, 'precious.txt')
+    fs.writeFileSync(precious, 'precious')
+    testHome.env['PRECIOUS'] = precious
+    const before = '- [ ] first\n- [ ] second\n'
+    await project(before, 'ln -sf "$PRECIOUS" PRD.md')
+    const { notes } = await played('--max-iterations', '1')
+    const command = /^reading PRD\.md: it is a link .*; `(.*)` brings it back/m.exec(notes.join('\n'))?.[1] ?? 'false'
+    expect((await run('sh', ['-c', command], { cwd: testHome.project, env: testHome.env })).code).toBe(0)
+    expect(fs.readFileSync(precious, 'utf8')).toBe('precious')
+    expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8')).toBe(before)
+  })
 })

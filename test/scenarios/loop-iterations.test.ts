@@ -57,6 +57,27 @@ describe('a serial loop', () => {
     expect(simulation.loop.notes).toContain('the agent of task 1 deleted PRD.md: it is back as it was')
   })
 
+  it('restores the list in which an agent left no task, and says where the agent’s text is', async () => {
+    const simulation = openLoop(['garbles a.txt', 'good b.txt'])
+    await simulation.run()
+    expect(board(simulation)).toEqual({ 'a.txt': 'done 1', 'b.txt': 'done 1' })
+    expect(simulation.list.match(/\[x\]/g)).toHaveLength(2)
+    expect(simulation.loop.notes).toEqual([
+      'the agent of task 1 left no task in PRD.md: it is back as it was, and the agent’s text is in /copy.replaced',
+    ])
+  })
+
+  it('keeps the list from before an agent that removed a task, does the task, and names the command that restores the list', async () => {
+    const simulation = openLoop(['shortens a.txt', 'good b.txt'])
+    const before = simulation.list
+    await simulation.run()
+    expect(board(simulation)).toEqual({ 'a.txt': 'done 1', 'b.txt': 'done 1' })
+    expect(simulation.loop.notes).toEqual([
+      'the agent of task 1 removed task 2 from the list; `cp /copy.before-1 PRD.md` brings the earlier list back',
+    ])
+    expect(simulation.keptLists.get('before-1')).toBe(before)
+  })
+
   it('works on a task that an agent has added', async () => {
     const simulation = openLoop(['adds a.txt'])
     await simulation.run()

@@ -22,6 +22,13 @@ const BEHAVIORS: Readonly<Record<string, Behavior>> = {
   undoes: agent => [{ wait: 1_000 }, remove(agent, 'a.txt'), write(agent, agent.file, `${agent.file}\n`)],
   /** Deletes the list, and does its work. */
   unlists: agent => [remove(agent, 'PRD.md'), ...(BEHAVIORS['good']?.(agent) ?? [])],
+  /** Writes a text without tasks over the list, and does its work. */
+  garbles: agent => [write(agent, 'PRD.md', 'see the wiki\n'), ...(BEHAVIORS['good']?.(agent) ?? [])],
+  /** Removes the last task from the list, and does its work. */
+  shortens: agent => [
+    { act: () => editList(agent, text => text.replace(/- \[.\][^\n]*\n$/, '')) },
+    ...(BEHAVIORS['good']?.(agent) ?? []),
+  ],
   adds: agent => [write(agent, agent.file, `${agent.file}\n`), addTask(agent, 'make it [good added.txt]')],
   limited: agent => [{ limited: 60_000 }, ...(BEHAVIORS['good']?.(agent) ?? [])],
   /** Writes the shared file after the others; resolves a conflict with both sides. */
@@ -47,6 +54,11 @@ function remove({ simulation, cwd }: Agent, file: string): WorkerStep {
 function tickAll(simulation: LoopSimulation, cwd: string): void {
   const { files } = simulation.git.checkout(cwd)
   files.set('PRD.md', (files.get('PRD.md') ?? '').replaceAll('[ ]', '[x]'))
+}
+
+function editList({ simulation, cwd }: Agent, edit: (text: string) => string): void {
+  const { files } = simulation.git.checkout(cwd)
+  files.set('PRD.md', edit(files.get('PRD.md') ?? ''))
 }
 
 function addTask({ simulation, cwd }: Agent, title: string): WorkerStep {
@@ -121,6 +133,7 @@ export const LOOPS: Readonly<Record<string, () => LoopSimulation>> = {
   'three tasks in turn': () => openLoop(['good a.txt', 'idle|good b.txt', 'quiet c.txt']),
   'a broken check': () => openLoop(['good a.txt', 'breaks|mends b.txt', 'idle c.txt']),
   'a task that removes finished work': () => openLoop(['good a.txt', 'undoes|good b.txt']),
+  'an agent that leaves no task in the list': () => openLoop(['garbles a.txt', 'good b.txt']),
   'two tasks side by side': () => openLoop(['good a.txt', 'good b.txt'], { parallel: 2 }),
   'a conflict between two tasks': () => openLoop(['shares a.txt', 'shares b.txt'], { parallel: 2, land: true }),
 }

@@ -65,6 +65,8 @@ export class LoopSimulation {
   readonly #check: (files: ReadonlyMap<string, string>) => string | null
   #record: string | undefined
   #listCopy: string | null = null
+  /** The copies of the list that the loop keeps for its user, by their names. */
+  readonly keptLists = new Map<string, string>()
   #resumedAt = this.clock.now()
   #stoppedAt: number | undefined
   #ending = new AbortController()
@@ -138,7 +140,7 @@ export class LoopSimulation {
     const ports = {
       clock: injector.wrapClock(this.clock),
       taskSource: injector.wrap(this.#taskSource(), ['read', 'mark']),
-      listBackup: injector.wrap(this.#listBackup(), ['save', 'restore']),
+      listBackup: injector.wrap(this.#listBackup(), ['save', 'keep', 'restore', 'overwrite']),
       worktrees: injector.wrap<Worktrees>(new InMemoryWorktrees(this.git), WORKTREE_CALLS),
       checks: injector.wrap(this.#checks(), ['run']),
       workers: injector.wrap<Workers>(this.workers, ['ensureRunning', 'resume', 'readExit']),
@@ -206,7 +208,14 @@ export class LoopSimulation {
         files.set(LIST, this.#listCopy)
         return true
       },
-      restoreCommand: () => (this.#listCopy === null ? null : 'cp /copy PRD.md'),
+      keep: name => void this.keptLists.set(name, this.keptLists.get(name) ?? this.#listCopy ?? ''),
+      overwrite: cwd => {
+        if (this.#listCopy === null) return null
+        this.git.checkout(cwd).files.set(LIST, this.#listCopy)
+        return '/copy.replaced'
+      },
+      restoreCommand: (_, name) =>
+        this.#listCopy === null ? null : `cp /copy${name === undefined ? '' : `.${name}`} PRD.md`,
     }
   }
 

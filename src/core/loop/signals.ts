@@ -98,6 +98,8 @@ export type LoopSignal = { readonly at: Instant } & (
       readonly list: TaskList | null
       /** A change of the list as a whole, in a sentence. */
       readonly listNote?: string | null
+      /** The command that restores the list from before the work; null or absent if no task is missing in it. */
+      readonly restoreListCommand?: string | null
       /** Files with an unresolved conflict. */
       readonly unresolved: readonly string[]
       /** The changes that weaken the proof of the work. */

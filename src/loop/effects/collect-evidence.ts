@@ -8,9 +8,12 @@ import { invariant } from '../../lib/errors.ts'
 import type { CheckResult } from '../../ports/checks.ts'
 import type { EffectRun, LoopContext } from '../context.ts'
 import { returnToLoopBranch } from '../audit/return-to-branch.ts'
-import { readListAfterWork } from './task-list.ts'
+import { type ListAfterWork, readListAfterWork } from './task-list.ts'
 import { traceFileFor } from './run-worker.ts'
 import { NO_TAMPERING, type TamperingReport, detectTampering } from '../../core/tampering/detect-tampering.ts'
+
+/** The verifier reads only the list in the user's checkout. */
+const NO_LIST: ListAfterWork = { list: null, note: null, restoreCommand: null }
 
 type VerifyEffect = Extract<LoopEffect, { type: 'verify' }>
 
@@ -42,7 +45,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const at = place.branch === null ? undefined : { cwd: place.cwd, branch: place.branch }
   const audited = await context.audit.auditIteration(run.loop(), { since: place.since, seen, at })
   const { evidence, losses, shortenedFiles } = audited
-  const left = run.loop().tickAt === 'here' ? await readListAfterWork(run, task) : { list: null, note: null }
+  const left = run.loop().tickAt === 'here' ? await readListAfterWork(run, task) : NO_LIST
   const unresolved =
     role === 'resolve' ? worktrees.findConflictMarkers(context.paths.topOf(place.cwd), task.conflicts) : seen.conflicts
   // The loop commits a merge that the agent has resolved.
@@ -59,6 +62,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
     check,
     list: left.list,
     listNote: left.note,
+    restoreListCommand: left.restoreCommand,
     unresolved,
     underWay,
     losses: taken,

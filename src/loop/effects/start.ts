@@ -5,7 +5,7 @@ import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { Trouble, errorMessage } from '../../lib/errors.ts'
 import { describeAlternatives } from '../../views/loop/serial-loop.ts'
 import type { EffectRun, LoopContext, LoopView } from '../context.ts'
-import { readList, restoreHint } from './task-list.ts'
+import { readItems, readList, restoreHint } from './task-list.ts'
 
 /** Inspects the repository and the list. Runs at each start, at any stage of the loop. */
 export async function startLoop(run: EffectRun, isResumed = false): Promise<void> {
@@ -71,11 +71,13 @@ async function loadList(run: EffectRun, isResumed = false): Promise<TaskList | s
   try {
     // The loop was running and an agent is at work: the agent deleted the list. While a loop is stopped, a person may
     // have deleted it.
-    if (!isResumed && tasks.some(isInProgress)) run.context.listBackup.restore(session.cwd)
+    const isBusy = tasks.some(isInProgress)
+    if (!isResumed && isBusy) run.context.listBackup.restore(session.cwd)
     const isThere = taskSource.exists(session.cwd)
     if (!isThere && spec.plan !== 'none' && tasks.length === 0) return null
     if (!isThere) return `${taskSource.file} does not exist${restoreHint(run.context)}`
-    return await readList(run)
+    // The verification of a working agent compares the list with the copy from before its work.
+    return isBusy ? await readItems(run) : await readList(run)
   } catch (cause) {
     if (cause instanceof Trouble) return `${errorMessage(cause)}${restoreHint(run.context)}`
     throw cause

@@ -2,20 +2,87 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { Trouble, hasCode } from '../../lib/errors.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
-import { readRegularFile, writeDurably, writeTemporary } from '../../os/files/file-io.ts'
+import { readRegularFile, rewriteDurably, writeDurably, writeTemporary } from '../../os/files/file-io.ts'
 import { createFolderWithoutLinks } from '../../os/files/folder-handle.ts'
 import { resolveInProject } from '../../os/files/project-root.ts'
 import type { ListBackup } from '../../ports/task-source.ts'
 import { MAX_LIST_SIZE } from './file-source.ts'
 
-/** Keeps the copy of a list in the file `copy`. `file`: the list, relative to a folder; null for a list without a file. */
+/**
+ * Keeps the copy of a list in the file `copy`, and other copies beside it. `file`: the list, relative to a folder; null
+ * for a list without a file.
+ */
 export function fileListBackup(file: string | null, copy: string): ListBackup {
-  if (file === null) return { save: () => undefined, restore: () => false, restoreCommand: () => null }
+  if (file === null) return NO_BACKUP
   return {
     save: cwd => backUpList(cwd, file, copy),
+    keep: name => keepCopy(copy, `${copy}.${name}`),
     restore: cwd => isMissing(path.resolve(cwd, file)) && restoreList(cwd, file, copy),
-    restoreCommand: () => (fs.existsSync(copy) ? formatCommandLine(['cp', copy, file]) : null),
+    overwrite: cwd => overwriteList(cwd, file, copy),
+    restoreCommand: (cwd, name) => {
+      const source = name === undefined ? copy : `${copy}.${name}`
+      return isMissing(source) ? null : formatRestoreCommand(cwd, file, source)
+    },
   }
+}
+
+const NO_BACKUP: ListBackup = {
+  save: () => undefined,
+  keep: () => undefined,
+  restore: () => false,
+  overwrite: () => null,
+  restoreCommand: () => null,
+}
+
+/** A plain `cp` would follow a link, wait at a pipe, or write into a folder. */
+function formatRestoreCommand(cwd: string, file: string, source: string): string {
+  const obstacle = findObstacle(cwd, file)
+  const folder = path.dirname(file)
+  const hasFolder = obstacle === file || fs.existsSync(path.resolve(cwd, folder))
+  const commands = [
+    ...(obstacle === null ? [] : [['mv', asOperand(obstacle), asOperand(freeName(cwd, obstacle))]]),
+    ...(hasFolder && !isParent(obstacle, file) ? [] : [['mkdir', '-p', asOperand(folder)]]),
+    ['cp', source, asOperand(file)],
+  ]
+  return commands.map(formatCommandLine).join(' && ')
+}
+
+/** Returns the first part of the path that is in the way: the list itself, or a link or file in place of a folder. */
+function findObstacle(cwd: string, file: string): string | null {
+  const parts = [file]
+  for (let folder = path.dirname(file); folder !== path.dirname(folder); folder = path.dirname(folder))
+    parts.unshift(folder)
+  for (const part of parts) {
+    const stat = fs.lstatSync(path.resolve(cwd, part), { throwIfNoEntry: false })
+    if (stat === undefined) return null
+    if (part === file || !(stat.isDirectory() || isFolderInProject(cwd, part))) return part
+  }
+  return null
+}
+
+/** A link inside the project may be the user's. */
+function isFolderInProject(cwd: string, part: string): boolean {
+  try {
+    return fs.statSync(resolveInProject(cwd, part)).isDirectory()
+  } catch {
+    return false // The link leads out of the project, or nowhere.
+  }
+}
+
+function isParent(obstacle: string | null, file: string): boolean {
+  return obstacle !== null && obstacle !== file
+}
+
+function freeName(cwd: string, part: string): string {
+  for (let n = 1; ; n++) {
+    const name = `${part}.agent${n === 1 ? '' : n}`
+    if (isMissing(path.resolve(cwd, name))) return name
+  }
+}
+
+/** A command reads a name that begins with a dash as an option. */
+function asOperand(file: string): string {
+  return file.startsWith('-') ? `./${file}` : file
 }
 
 function isMissing(file: string): boolean {
@@ -31,6 +98,31 @@ function backUpList(cwd: string, file: string, copy: string): void {
     writeDurably(copy, content, mode & 0o777)
   } catch {
     // The list vanished, or the disk is full: the loop continues without a copy.
+  }
+}
+
+function keepCopy(copy: string, kept: string): void {
+  try {
+    if (!isMissing(kept)) return
+    const { content, mode } = readRegularFile(copy, MAX_LIST_SIZE)
+    writeDurably(kept, content, mode & 0o777)
+  } catch {
+    // There is no copy yet, or the disk is full.
+  }
+}
+
+function overwriteList(cwd: string, file: string, copy: string): string | null {
+  if (isMissing(copy) || isMissing(path.resolve(cwd, file))) return null
+  const replaced = `${copy}.replaced`
+  try {
+    const { content } = readRegularFile(copy, MAX_LIST_SIZE)
+    rewriteDurably(resolveInProject(cwd, file), MAX_LIST_SIZE, present => {
+      writeDurably(replaced, present)
+      return content
+    })
+    return replaced
+  } catch (cause) {
+    throw new Trouble(`bringing ${file} back`, cause)
   }
 }
 

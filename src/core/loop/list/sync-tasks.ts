@@ -100,11 +100,16 @@ const MAX_TAKEN_OVER = 100
 /**
  * Reviews the list as a worker has left it in the user's checkout. Its ticks of other tasks prove nothing: the loop
  * unticks them, and verifies those tasks in their turn. A renamed task stays the same task; an added one records its
- * author.
+ * author. `restoreCommand`: restores the list from before the work.
  */
-export function reviewListAfterWorker(loop: Loop, read: TaskList, worker: LoopTask): Loop {
+export function reviewListAfterWorker(
+  loop: Loop,
+  read: TaskList,
+  worker: LoopTask,
+  restoreCommand: string | null = null,
+): Loop {
   const { list, loop: recognized } = recordRenamed(loop, mapToTaskKeys(read, loop))
-  const after = markMissing(addNew(recognized, list, worker), list, worker)
+  const after = markMissing(addNew(recognized, list, worker), list, worker, restoreCommand)
   const states = new Map(after.tasks.map(({ item, state }) => [item.key, state.name]))
   const wrong = list.items.filter(({ key, isDone }) => {
     const state = states.get(key)
@@ -135,20 +140,33 @@ function recordRenamed(loop: Loop, list: TaskList): { loop: Loop; list: TaskList
   return { loop: named, list: mapToTaskKeys(list, named) }
 }
 
-/** The loop still works on tasks that a worker removed from the list. */
-function markMissing(loop: Loop, { items }: TaskList, worker: LoopTask): Loop {
+/** Returns the unfinished tasks that a worker has removed from the list. */
+export function findRemovedTasks(loop: Loop, read: TaskList, worker: LoopTask): readonly LoopTask[] {
+  const { list } = recordRenamed(loop, mapToTaskKeys(read, loop))
+  return findGone(loop, list, worker)
+}
+
+function findGone({ tasks }: Loop, { items }: TaskList, worker: LoopTask): readonly LoopTask[] {
   const keys = new Set(items.map(({ key }) => key))
-  const isGone = ({ item, state, isMissing }: LoopTask): boolean =>
-    !isMissing && !keys.has(item.key) && item.key !== worker.item.key && !['done', 'dropped'].includes(state.name)
-  const gone = loop.tasks.filter(isGone)
+  return tasks.filter(
+    ({ item, state, isMissing }) =>
+      !isMissing && !keys.has(item.key) && item.key !== worker.item.key && !['done', 'dropped'].includes(state.name),
+  )
+}
+
+/** The loop still works on tasks that a worker removed from the list. */
+function markMissing(loop: Loop, list: TaskList, worker: LoopTask, restoreCommand: string | null): Loop {
+  const keys = new Set(list.items.map(({ key }) => key))
+  const gone = findGone(loop, list, worker)
   const tasks = loop.tasks.map(task => {
-    if (isGone(task)) return { ...task, isMissing: true }
+    if (gone.includes(task)) return { ...task, isMissing: true }
     return task.isMissing && keys.has(task.item.key) ? { ...task, isMissing: false } : task
   })
   if (gone.length === 0) return { ...loop, tasks }
   const labels = gone.map(({ item }) => item.label)
   const what = labels.length === 1 ? `task ${labels[0]}` : `tasks ${formatFew(labels)}`
-  return addNotes({ ...loop, tasks }, [`${describeAgent(loop, worker)} removed ${what} from the list`])
+  const hint = restoreCommand === null ? '' : `; \`${restoreCommand}\` brings the earlier list back`
+  return addNotes({ ...loop, tasks }, [`${describeAgent(loop, worker)} removed ${what} from the list${hint}`])
 }
 
 /** Reports the tasks that a worker added, and adopts them up to a limit. */

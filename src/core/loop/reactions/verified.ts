@@ -17,7 +17,10 @@ export function onVerified(loop: Loop, signal: LoopSignalOf<'task.verified'>): L
   const task = findTask(loop, key)
   if (!isCurrentIteration(task, iteration) || task.state.name !== 'verifying') return loop
   const listed = addNotes(loop, signal.listNote ? [signal.listNote] : [])
-  const reviewed = loop.tickAt === 'here' && list !== null ? reviewListAfterWorker(listed, list, task) : listed
+  const reviewed =
+    loop.tickAt === 'here' && list !== null
+      ? reviewListAfterWorker(listed, list, task, signal.restoreListCommand)
+      : listed
   const isTicked = isTickedIn(reviewed, list, key)
   const verdict = evaluateTask(task.state, signal, { loop, isTicked })
   const isHere = loop.branch === null
