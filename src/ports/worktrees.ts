@@ -132,8 +132,8 @@ export interface Worktrees {
   snapshot(cwd: string, backupName?: string): Promise<Snapshot>
   /**
    * Returns the changes since a snapshot. `excludedPaths`: files or folders, relative to `cwd`, that do not count;
-   * neither does `.agent/`. If git has lost the snapshot, the call compares with the HEAD of that time. Commits that
-   * came from elsewhere do not count; with `worker`, neither do commits of others.
+   * neither does `.agent/`. If git has lost the snapshot, the call compares with the HEAD of that time; if git has
+   * lost that as well, the evidence says so and shows no change. Commits that came from elsewhere do not count; with `worker`, neither do commits of others.
    */
   collectEvidence(
     cwd: string,

@@ -211,3 +211,22 @@ test('the audit recognizes restored work, whoever restored it', async () => {
   put(repo, 'made.txt', 'one\nand more\n')
   expect(await isBack()).toBe(true)
 })
+
+test('the audit names work that git gc has deleted, and no command that could not restore it', async () => {
+  const fixture = openWorktreesFixture()
+  const { repo, shop: worktrees, commit, git } = fixture
+  const { loop, audit } = await finished(fixture, () => void commit(repo, 'made.txt', 'made\n'))
+  expect(await audit.auditAll(loop, (await worktrees.snapshot(repo)).tree)).toMatchObject({ losses: [] })
+  const since = await worktrees.snapshot(repo)
+  git(repo, 'reset', '--quiet', '--hard', 'HEAD~1')
+  for (const ref of git(repo, 'for-each-ref', '--format=%(refname)', 'refs/oneshot-loop').trim().split('\n'))
+    git(repo, 'update-ref', '-d', ref)
+  git(repo, 'reflog', 'expire', '--expire=now', '--all')
+  git(repo, 'gc', '--quiet', '--prune=now')
+  const seen = await worktrees.collectEvidence(repo, since, [])
+  expect(seen).toMatchObject({ isBaselineLost: true, changed: [], commitCount: 0 })
+  const { losses, evidence } = await audit.auditIteration(loop, { since, seen, at: undefined })
+  const what = 'made.txt is gone, or has its old content, and git has deleted its content'
+  expect(losses).toEqual([{ task: 'one', what, cure: null, kept: [] }])
+  expect(evidence.change.files).toBe(0)
+})

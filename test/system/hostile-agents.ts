@@ -24,6 +24,9 @@ export const HOSTILE_BEHAVIORS = String.raw`
     git -c user.name=a -c user.email=a@b commit -qm markers ;;
   nests) mkdir nested; cd nested; git init -q; work; cd ..; git add nested 2>/dev/null
     git -c user.name=a -c user.email=a@b commit -qm nested ;;
+  erases) git reset -q --hard "$(git rev-list --max-parents=0 HEAD)"
+    for ref in $(git for-each-ref --format='%(refname)' refs/oneshot refs/oneshot-loop); do git update-ref -d "$ref"; done
+    git reflog expire --expire=now --all; git gc -q --prune=now ;;
   waits) until [ -e "$GATE.$file" ]; do sleep 0.02; done ;;
   chmods) chmod +x text.txt ;;
   empties) git -c user.name=a -c user.email=a@b commit -q --allow-empty -m nothing ;;

@@ -107,6 +107,24 @@ it('the loop opens a task again if another agent discarded its work, but not if 
   expect(await git(...(cure ?? '').split(' ').slice(1))).toContain('make a.txt')
 })
 
+it('the loop does finished work again that an agent deleted from the repository with git gc, and says what is lost', async () => {
+  await project('good a.txt', 'erases|good b.txt')
+  const session = await ralph()
+  const { outcome } = await testHome.ended(session.name, 120_000)
+  const { notes, tasks } = loopOf(session)
+  expect({ outcome, board: board(session) }, await testHome.ok('log', session.name)).toEqual({
+    outcome: 'done',
+    board: { 'a.txt': 'lost good done', 'b.txt': 'lost good done' },
+  })
+  expect(notes).toEqual([
+    'task 1 was opened again: a.txt is gone, or has its old content, and git has deleted its content: it must be done again',
+  ])
+  expect(tasks[1]?.tries[0]?.failure?.reason).toMatch(
+    /^the agent deleted the commits from before its work from the repository: .* removed finished work: a\.txt is gone/,
+  )
+  expect(boxes()).toBe('xx')
+})
+
 it('the loop counts no half merge, conflict marker, nested repository, empty commit or ignored file as work', async () => {
   await project(
     'midmerge|aborts a.txt',

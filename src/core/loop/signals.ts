@@ -100,6 +100,8 @@ export type LoopSignal = { readonly at: Instant } & (
       readonly listNote?: string | null
       /** The command that restores the list from before the work; null or absent if no task is missing in it. */
       readonly restoreListCommand?: string | null
+      /** Git has lost the state from before the work. */
+      readonly isBaselineLost?: true
       /** Files with an unresolved conflict. */
       readonly unresolved: readonly string[]
       /** The changes that weaken the proof of the work. */

@@ -60,6 +60,8 @@ export interface DetailedEvidence extends WorkEvidence {
   readonly underWay: string | null
   /** Files in conflict according to git, and files with new conflict markers. */
   readonly conflicts: readonly string[]
+  /** Git has lost the state from before the work: the evidence shows no change. */
+  readonly isBaselineLost?: true
 }
 
 const MAX_LISTED = 12

@@ -92,6 +92,7 @@ export class Audit {
     loop: Loop,
     { since, seen, at }: { since: WorkSpan['since']; seen: DetailedEvidence; at: Comparison['worktree'] },
   ): Promise<AuditResult & { evidence: WorkEvidence }> {
+    if (seen.isBaselineLost === true && loop.branch === null) return this.#auditWithoutBaseline(loop, seen)
     if (loop.branch === null) this.#last = seen.now.tree
     const audited = await this.auditChanges(loop, {
       changes: seen.changed,
@@ -112,6 +113,13 @@ export class Audit {
       shortenedFiles: [...audited.shortenedFiles, ...uncommitted],
       evidence: evidenceOf(seen, own, notOwn),
     }
+  }
+
+  /** Without the state from before an iteration, the audit compares everything with the present tree. */
+  async #auditWithoutBaseline(loop: Loop, seen: DetailedEvidence): Promise<AuditResult & { evidence: WorkEvidence }> {
+    const finished = await this.auditAll(loop, seen.now.tree)
+    const { losses } = await this.auditUserFiles(loop, seen.now.tree)
+    return { ...finished, losses: [...finished.losses, ...losses], evidence: evidenceOf(seen, []) }
   }
 
   async #findUncommitted(loop: Loop, since: WorkSpan['since'], seen: DetailedEvidence): Promise<readonly string[]> {
@@ -190,16 +198,25 @@ export class Audit {
   async #describeLoss(work: FinishedWork & { paths: readonly string[] }, compared: Comparison): Promise<LostWork> {
     const { task, span, files, paths } = work
     const cwd = compared.worktree?.cwd ?? this.#cwd
+    const dropped = await this.#findDropped(work, compared, cwd)
+    const isDeleted = !dropped.canBePicked && !(await this.#hasTree(span.now.tree))
     return describeLostWork({
       task: task?.item.key ?? null,
       work: files,
       paths,
       span,
-      dropped: await this.#findDropped(work, compared, cwd),
+      dropped,
+      isDeleted,
       branch: compared.worktree?.branch ?? (await this.#worktrees.head(cwd)).branch ?? 'HEAD',
       isTop: this.#isTop,
-      tree: needsTree(files, paths) ? await this.#backUpLost(files, paths) : null,
+      tree: !isDeleted && needsTree(files, paths) ? await this.#backUpLost(files, paths) : null,
     })
+  }
+
+  /** Returns false if git has deleted a tree, and its files with it. */
+  async #hasTree(tree: string): Promise<boolean> {
+    const [found] = await this.#worktrees.diffTrees(this.#cwd, [[tree, tree]])
+    return found !== null
   }
 
   /** Stores a tree of only the lost files: one command restores all of them, with any number of files and any names. */

@@ -63,6 +63,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
     list: left.list,
     listNote: left.note,
     restoreListCommand: left.restoreCommand,
+    ...(seen.isBaselineLost === true && { isBaselineLost: seen.isBaselineLost }),
     unresolved,
     underWay,
     losses: taken,

@@ -17,8 +17,8 @@ export interface LostWork {
   readonly task: string | null
   /** The loss, in a sentence. */
   readonly what: string
-  /** A shell command line that restores the work. */
-  readonly cure: string
+  /** A shell command line that restores the work; null if git has deleted it. */
+  readonly cure: string | null
   /** The part of the work that still exists. */
   readonly kept: readonly FileChange[]
 }
@@ -93,6 +93,8 @@ export function describeLostWork(lost: {
   readonly paths: readonly string[]
   readonly span: WorkSpan
   readonly dropped: UnreachableCommits
+  /** Git has deleted the objects of the work: no command restores it. */
+  readonly isDeleted: boolean
   /** The name of the branch. */
   readonly branch: string
   /** True if the user's shell is at the top of the checkout. */
@@ -114,8 +116,14 @@ export function describeLostWork(lost: {
   const what =
     gone ??
     `${formatFew(files.map(displayPath))} ${files.length === 1 ? 'is gone, or has its old content' : 'are gone, or have their old content'}`
+  if (lost.isDeleted) return { task, what: `${what}, and git has deleted its content`, cure: null, kept }
   const cure = lost.tree === null ? restorePathsCommand(span.now.tree, files, isTop) : restoreTreeCommand(lost.tree)
   return { task, what, cure, kept }
+}
+
+/** Describes a loss together with its cure. */
+export function describeCure({ what, cure }: Pick<LostWork, 'what' | 'cure'>): string {
+  return cure === null ? `${what}: it must be done again` : `${what}; \`${cure}\` brings it back`
 }
 
 /** Returns those of these paths that the work created or changed, and did not remove. */
@@ -159,16 +167,16 @@ export function reopenTasks(
   return (losses ?? []).reduce((after, loss) => {
     if (loss.task !== null) return reopenTask(after, loss, at, who)
     const note = `your uncommitted files: ${loss.what}${who === null ? '' : `, after ${who} worked here`}`
-    return addNotes(after, [`${note}; \`${loss.cure}\` brings them back`])
+    return addNotes(after, [loss.cure === null ? note : `${note}; \`${loss.cure}\` brings them back`])
   }, loop)
 }
 
-function reopenTask(loop: Loop, { task: key, what, cure, kept }: LostWork, at: number, who: string | null): Loop {
+function reopenTask(loop: Loop, { task: key, kept, ...lost }: LostWork, at: number, who: string | null): Loop {
   const task = key === null ? undefined : findTask(loop, key)
   if (key === null || task?.state.name !== 'done') return loop
   const reopened = (task.reopened ?? 0) + 1
   const isLast = reopened >= MAX_REOPENINGS
-  const loss = `${what}; \`${cure}\` brings it back`
+  const loss = describeCure(lost)
   const reason = `its work was undone${who === null ? '' : ` by ${who}`}: ${loss}`
   const failure: TaskFailure = {
     kind: 'lost',

@@ -4,7 +4,7 @@ import { hasWork } from '../work-evidence.ts'
 import { findFewerTests, isFailingSinceStart, updateBaseline } from '../baseline-check.ts'
 import type { TaskList } from '../list/task-list.ts'
 import type { TaskFailure, Loop, LoopTask, TaskState } from '../loop-state.ts'
-import { formatFew, reopenTasks } from '../lost-work/lost-work.ts'
+import { describeCure, formatFew, type LostWork, reopenTasks } from '../lost-work/lost-work.ts'
 import { mapToTaskKeys } from '../list/renamed-items.ts'
 import type { LoopSignalOf } from '../signals.ts'
 import { failIteration, isCurrentIteration } from './worker.ts'
@@ -37,7 +37,9 @@ export function onVerified(loop: Loop, signal: LoopSignalOf<'task.verified'>): L
     ...shortenedFiles,
     ...(signal.notes ?? []),
   ])
-  const seen = updateTask(noted, key, one => ({ ...one, evidence }))
+  // Without the state from before, the next iteration needs a new one.
+  const isNewStart = signal.isBaselineLost === true && isHere
+  const seen = updateTask(noted, key, one => ({ ...one, evidence, ...(isNewStart && { checkout: null }) }))
   const isUnderWay = (signal.underWay ?? null) !== null
   return applyVerdict(seen, task, { verdict, role: task.state.role, at: signal.at, isTicked, isUnderWay })
 }
@@ -108,9 +110,17 @@ function findLeftovers(signal: LoopSignalOf<'task.verified'>, isHere: boolean): 
   }
   if (outsideChanges && !hasWork(evidence)) return { kind: 'failed', reason: outsideChanges, detail: '' }
   const undone = losses.filter(({ task }) => task !== null)
+  if (signal.isBaselineLost) {
+    const also = undone.length === 0 ? '' : `, and removed finished work: ${describeLosses(undone)}`
+    const reason = `the agent deleted the commits from before its work from the repository: nobody can tell its changes${also}`
+    return { kind: 'lost', reason, detail: '' }
+  }
   if (undone.length === 0 || (isHere && hasWork(evidence))) return null
-  const sentences = undone.map(({ what, cure }) => `${what}; \`${cure}\` brings it back`)
-  return { kind: 'lost', reason: `the agent removed finished work: ${sentences.join('; ')}`, detail: '' }
+  return { kind: 'lost', reason: `the agent removed finished work: ${describeLosses(undone)}`, detail: '' }
+}
+
+function describeLosses(losses: readonly LostWork[]): string {
+  return losses.map(describeCure).join('; ')
 }
 
 /** A weaker check proves nothing. */

@@ -85,6 +85,7 @@ export async function collectEvidence(
     instead: `${since.head ?? emptyIds.tree}^{tree}`,
     uncommitted: uncommittedPaths(staged),
   })
+  if (found === null) return lostBaseline(now, operationInProgress(gitDir))
   const uncommitted = new Set(found.uncommitted)
   const from = path.relative(top, cwd)
   const all = found.files
@@ -117,6 +118,12 @@ export async function collectEvidence(
   }
 }
 
+/** Nobody can tell the changes of a worker that has deleted the state from before its work. */
+function lostBaseline(now: Snapshot, underWay: string | null): DetailedEvidence {
+  const none = evidenceOf({ commits: [], commitCount: 0, now }, [])
+  return { ...none, changed: [], loose: new Set(), underWay, conflicts: [], isBaselineLost: true }
+}
+
 /** `git stash pop`, for example, leaves this state. */
 const UNMERGED = 'a merge without its end'
 
@@ -146,13 +153,14 @@ interface KnownFacts {
 
 /**
  * Compares the first of three trees with the third, and lists the paths in which the third differs from the second.
- * Runs git only for facts that the snapshot has not shown.
+ * Runs git only for facts that the snapshot has not shown. Returns null if git has lost the first tree and its
+ * replacement.
  */
 async function diffSince(
   context: RepositoryContext,
   trees: readonly [string, string, string],
   facts: KnownFacts,
-): Promise<EvidenceDiff> {
+): Promise<EvidenceDiff | null> {
   const { git } = context
   const index = indexStamp(context)
   // The snapshot has just compared the same two trees in most cases.
@@ -167,7 +175,7 @@ async function diffSince(
   if (result.code !== 0) {
     const [first, other] = await resolveObjects(git, [`${trees[0]}^{tree}`, instead])
     if (first !== null) throw new GitError('diff-tree', result)
-    if (!other) throw new Error('the commit from before is no longer in the repository')
+    if (!other) return null
     return diffSince(context, [other, trees[1], trees[2]], facts)
   }
   const found = parseEvidenceDiff(result.stdout)
