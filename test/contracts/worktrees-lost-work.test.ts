@@ -120,12 +120,12 @@ test('the audit reports the loss of half of the lines of finished work once, wit
   const fixture = openWorktreesFixture()
   const { repo, shop: worktrees } = fixture
   const lines = Array.from({ length: 40 }, (_, n) => `${n}\n`)
-  const { loop, audit } = await finished(fixture, () => put(repo, 'made.txt', lines.join('')))
+  const { loop, audit, task } = await finished(fixture, () => put(repo, 'made.txt', lines.join('')))
   const edit = async (text: string): Promise<readonly string[]> => {
     const since = await worktrees.snapshot(repo)
     put(repo, 'made.txt', text)
     const seen = await worktrees.collectEvidence(repo, since, [])
-    return (await audit.auditIteration(loop, { since, seen, at: undefined })).shortenedFiles
+    return (await audit.auditIteration(loop, { task, since, seen, at: undefined })).shortenedFiles
   }
   expect(await edit(lines.slice(0, 30).join(''))).toEqual([])
   expect(await edit(lines.slice(0, 15).join(''))).toEqual([
@@ -140,14 +140,13 @@ test('the audit names commits of finished work that somebody took off the branch
   const fixture = openWorktreesFixture()
   const { repo, shop: worktrees, git, commit, head } = fixture
   const base = head(repo)
-  const { loop, audit } = await finished(fixture, () => commit(repo, 'made.txt', 'one\n'))
+  const { loop, audit, task } = await finished(fixture, () => commit(repo, 'made.txt', 'one\n'))
   const id = head(repo)
   const judged = async (work: () => unknown): Promise<readonly string[]> => {
     const since = await worktrees.snapshot(repo)
     work()
-    return (
-      await audit.auditIteration(loop, { since, seen: await worktrees.collectEvidence(repo, since, []), at: undefined })
-    ).shortenedFiles
+    const seen = await worktrees.collectEvidence(repo, since, [])
+    return (await audit.auditIteration(loop, { task, since, seen, at: undefined })).shortenedFiles
   }
   const onlyOwn = (): void => {
     put(repo, 'own.txt', 'own\n')
@@ -225,7 +224,9 @@ test('the audit names work that git gc has deleted, and no command that could no
   git(repo, 'gc', '--quiet', '--prune=now')
   const seen = await worktrees.collectEvidence(repo, since, [])
   expect(seen).toMatchObject({ isBaselineLost: true, changed: [], commitCount: 0 })
-  const { losses, evidence } = await audit.auditIteration(loop, { since, seen, at: undefined })
+  const [task] = loop.tasks
+  if (task === undefined) throw new Error('there is a task')
+  const { losses, evidence } = await audit.auditIteration(loop, { task, since, seen, at: undefined })
   const what = 'made.txt is gone, or has its old content, and git has deleted its content'
   expect(losses).toEqual([{ task: 'one', what, cure: null, kept: [] }])
   expect(evidence.change.files).toBe(0)

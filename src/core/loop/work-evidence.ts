@@ -51,6 +51,18 @@ export interface WorkEvidence {
   readonly notOwn?: readonly string[]
 }
 
+/** Commits from before the work that the branch has lost since. */
+export interface DroppedCommits {
+  /** Newest first, 1,000 at most. */
+  readonly ids: readonly string[]
+  /** The changes that these commits made. */
+  readonly files: readonly FileChange[]
+  /** False if the branch has no commit of that history any more. */
+  readonly hasCommonBase: boolean
+  /** True if a git command of the worker removed them, false if somebody else did; null if that is unknown. */
+  readonly isByWorker: boolean | null
+}
+
 /** The evidence with each file, for a closer inspection. */
 export interface DetailedEvidence extends WorkEvidence {
   readonly changed: readonly ChangedFile[]
@@ -62,6 +74,8 @@ export interface DetailedEvidence extends WorkEvidence {
   readonly conflicts: readonly string[]
   /** Git has lost the state from before the work: the evidence shows no change. */
   readonly isBaselineLost?: true
+  /** Absent: none. */
+  readonly dropped?: DroppedCommits
 }
 
 const MAX_LISTED = 12

@@ -10,6 +10,8 @@ import {
 } from '../../core/loop/lost-work/lost-work.ts'
 import { needsTree, spanOf, type WorkSpan, workSpan } from '../../core/loop/lost-work/lost-work.ts'
 import type { SessionId } from '../../core/session/names.ts'
+import { describeDroppedCommits, userCommits } from '../../core/loop/lost-work/dropped-commits.ts'
+import { shortHash } from '../../core/loop/lost-work/restore-command.ts'
 import { rawPath } from '../../lib/text/raw-path.ts'
 import type { Worktrees } from '../../ports/worktrees.ts'
 import { describeThinned } from './partial-losses.ts'
@@ -32,6 +34,14 @@ interface Comparison {
   readonly worktree?: { readonly cwd: string; readonly branch: string } | undefined
   /** Files that later tasks have changed: fewer lines in them prove nothing. */
   readonly editedLater?: ReadonlySet<string>
+}
+
+/** The end of an iteration of a task. */
+interface IterationResult {
+  readonly task: LoopTask
+  readonly since: WorkSpan['since']
+  readonly seen: DetailedEvidence
+  readonly at: Comparison['worktree']
 }
 
 const NO_LOSSES: AuditResult = { losses: [], paths: new Set(), shortenedFiles: [] }
@@ -90,8 +100,8 @@ export class Audit {
   /** Returns the losses that an iteration caused. The evidence covers its other changes. */
   async auditIteration(
     loop: Loop,
-    { since, seen, at }: { since: WorkSpan['since']; seen: DetailedEvidence; at: Comparison['worktree'] },
-  ): Promise<AuditResult & { evidence: WorkEvidence }> {
+    { task, since, seen, at }: IterationResult,
+  ): Promise<AuditResult & { evidence: WorkEvidence; notes: readonly string[] }> {
     if (seen.isBaselineLost === true && loop.branch === null) return this.#auditWithoutBaseline(loop, seen)
     if (loop.branch === null) this.#last = seen.now.tree
     const audited = await this.auditChanges(loop, {
@@ -99,8 +109,9 @@ export class Audit {
       pair: [since.tree, seen.now.tree],
       worktree: at,
     })
+    const dropped = await this.#auditDropped(loop, { task, since, seen })
     const isOwnWork = ({ path, isOwn }: DetailedEvidence['changed'][number]): boolean =>
-      isOwn && !audited.paths.has(path)
+      isOwn && !audited.paths.has(path) && !dropped.paths.has(path)
     const own = seen.changed.filter(isOwnWork)
     const notOwn = seen.changed.filter(change => !isOwnWork(change)).map(({ path }) => path)
     this.#filesBySpan.set(
@@ -112,14 +123,40 @@ export class Audit {
       ...audited,
       shortenedFiles: [...audited.shortenedFiles, ...uncommitted],
       evidence: evidenceOf(seen, own, notOwn),
+      notes: dropped.notes,
     }
   }
 
   /** Without the state from before an iteration, the audit compares everything with the present tree. */
-  async #auditWithoutBaseline(loop: Loop, seen: DetailedEvidence): Promise<AuditResult & { evidence: WorkEvidence }> {
+  async #auditWithoutBaseline(
+    loop: Loop,
+    seen: DetailedEvidence,
+  ): Promise<AuditResult & { evidence: WorkEvidence; notes: readonly string[] }> {
     const finished = await this.auditAll(loop, seen.now.tree)
     const { losses } = await this.auditUserFiles(loop, seen.now.tree)
-    return { ...finished, losses: [...finished.losses, ...losses], evidence: evidenceOf(seen, []) }
+    return { ...finished, losses: [...finished.losses, ...losses], evidence: evidenceOf(seen, []), notes: [] }
+  }
+
+  /** Finds the content of earlier commits that the branch has lost: its absence is nobody's work. */
+  async #auditDropped(
+    loop: Loop,
+    { task, since, seen }: Omit<IterationResult, 'at'>,
+  ): Promise<{ paths: ReadonlySet<string>; notes: readonly string[] }> {
+    const { dropped } = seen
+    if (dropped === undefined || since.head === null) return { paths: new Set(), notes: [] }
+    const files = dropped.files.filter(({ path }) => !this.#isExcluded(path))
+    const lost = findLostPaths(files, seen.changed)
+    const pair = [since.tree, seen.now.tree] as const
+    const moved = lost.length === 0 ? new Set() : await this.#worktrees.findMovedPaths(this.#cwd, pair, lost)
+    const paths = lost.filter(path => !moved.has(path))
+    const ids = userCommits(loop, dropped.ids)
+    // A loop with worktrees merges the branch of a task, which takes no commit off another branch.
+    if (loop.branch !== null || ids.length === 0 || dropped.isByWorker === false)
+      return { paths: new Set(paths), notes: [] }
+    await this.#worktrees.backUpCommit(this.#cwd, `${this.#id}/dropped/${shortHash(since.head)}`, since.head)
+    const branch = loop.userBranch ?? 'HEAD'
+    const note = describeDroppedCommits({ dropped, ids, paths, head: since.head, branch, task: task.item.label })
+    return { paths: new Set(paths), notes: [note] }
   }
 
   async #findUncommitted(loop: Loop, since: WorkSpan['since'], seen: DetailedEvidence): Promise<readonly string[]> {

@@ -43,7 +43,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const nested = findNestedRepositories(all)
   const seen = withoutCredit(all, nested)
   const at = place.branch === null ? undefined : { cwd: place.cwd, branch: place.branch }
-  const audited = await context.audit.auditIteration(run.loop(), { since: place.since, seen, at })
+  const audited = await context.audit.auditIteration(run.loop(), { task, since: place.since, seen, at })
   const { evidence, losses, shortenedFiles } = audited
   const left = run.loop().tickAt === 'here' ? await readListAfterWork(run, task) : NO_LIST
   const unresolved =
@@ -70,7 +70,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
     outsideChanges,
     weakened,
     shortenedFiles,
-    notes,
+    notes: [...audited.notes, ...notes],
   }
   report({ type: 'task.verified', task: task.item.key, iteration, ...found })
   if (trace !== null && findTask(run.loop(), task.item.key)?.state.name === 'done') worktrees.removeTrace(trace)

@@ -1,4 +1,4 @@
-import type { ChangedFile, Snapshot, WorkEvidence } from '../../../../core/loop/work-evidence.ts'
+import type { ChangedFile, DroppedCommits, Snapshot, WorkEvidence } from '../../../../core/loop/work-evidence.ts'
 import { type RawPath, rawPath, rawPathBytes } from '../../../../lib/text/raw-path.ts'
 import { NO_INDEX } from '../../git.ts'
 import type { Instant } from '../../../../lib/time.ts'
@@ -6,12 +6,14 @@ import type { WorkerTrace } from '../../../../ports/worktrees.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { readTree } from '../diff-trees.ts'
 import { readLog, tipsByFiles } from '../user-checkout.ts'
+import { findDroppedCommits } from './dropped-commits.ts'
 import { type HeadMove, commitsMadeSince, workerMoves } from './reflog.ts'
 import fs from 'node:fs'
 import path from 'node:path'
 
 interface Attribution extends Pick<WorkEvidence, 'commits' | 'commitCount' | 'foreign'> {
   readonly changed: readonly ChangedFile[]
+  readonly dropped?: DroppedCommits
 }
 
 interface AttributionInput {
@@ -54,14 +56,16 @@ export async function attributeWork(context: RepositoryContext, given: Attributi
 
 async function attributeCommits(context: RepositoryContext, given: AttributionRequest): Promise<Attribution> {
   const { since, now, changed } = given
-  if (now.head === null || now.head === since.head) return { commits: [], commitCount: 0, changed }
-  const range = [now.head, ...(since.head === null ? [] : [`^${since.head}`])]
-  const all = await readLog(context, [`--max-count=${MAX_COMMITS}`, ...range, '--'])
+  if (now.head === since.head) return { commits: [], commitCount: 0, changed }
+  const range = [...(now.head === null ? [] : [now.head]), ...(since.head === null ? [] : [`^${since.head}`])]
+  const all = now.head === null ? [] : await readLog(context, [`--max-count=${MAX_COMMITS}`, ...range, '--'])
+  const lost = await findDroppedCommits(context, given, all)
+  const dropped = lost === null ? {} : { dropped: lost }
   const own = ownCommits(context, all, given)
   const mine = own === null ? all : all.filter(({ id }) => own.has(id))
   const commits = mine.map(({ id, subject }) => ({ id, subject }))
   const isMerge = mine.some(({ parents }) => parents.length > 1)
-  if (mine.length === all.length && !isMerge) return { commits, commitCount: commits.length, changed }
+  if (mine.length === all.length && !isMerge) return { commits, commitCount: commits.length, changed, ...dropped }
   const others = new Set(all.map(({ id }) => id).filter(id => own !== null && !own.has(id)))
   const brought = await readForeignContents(context, range, others)
   const isBrought = ({ path, after, isCommitted }: ChangedFile): boolean =>
@@ -70,6 +74,7 @@ async function attributeCommits(context: RepositoryContext, given: AttributionRe
     commits,
     commitCount: commits.length,
     foreign: others.size,
+    ...dropped,
     changed: changed.map(file => (isBrought(file) ? { ...file, isOwn: false } : file)),
   }
 }

@@ -98,7 +98,7 @@ export async function collectEvidence(
         isOwn: true,
       }),
     )
-  const { changed, ...credit } = await attributeWork(context, {
+  const { changed, dropped, ...credit } = await attributeWork(context, {
     since,
     now,
     changed: all,
@@ -115,6 +115,7 @@ export async function collectEvidence(
     loose: uncommitted,
     underWay: operationInProgress(gitDir) ?? (unmerged.length > 0 ? UNMERGED : null),
     conflicts: [...new Set([...unmerged, ...marked])],
+    ...(dropped !== undefined && { dropped }),
   }
 }
 

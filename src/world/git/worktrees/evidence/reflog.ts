@@ -59,8 +59,15 @@ const MAX_CLOCK_SKEW = 0.1
 /** Seconds that a command without a recorded end may have run. */
 const KILLED_COMMAND_TIME = 60
 
+/** Returns true if one of these commands ran at some moment of this time, in seconds since 1970. */
+export function wasRunningAt(commands: readonly TracedCommand[], first: number, last: number): boolean {
+  return commands.some(
+    ({ from, until }) => last >= from - TOLERANCE && first <= (until ?? from + KILLED_COMMAND_TIME) + TRACE_RESOLUTION,
+  )
+}
+
 /**
- * * Returns the moves of HEAD that the worker's git commands made: such a command ran when git wrote the target commit.
+ * Returns the moves of HEAD that the worker's git commands made: such a command ran when git wrote the target commit.
  * The commit's object file has the time in milliseconds. For a packed commit, only the reflog has it, in seconds.
  */
 export function workerMoves(
@@ -71,17 +78,12 @@ export function workerMoves(
   const traced = readTrace(worker.trace)
   const commands = traced.filter(({ isCommitting, worktree }) => isCommitting && (worktree ?? top) === top)
   const skew = clockSkew(worker.trace, traced)
-  const wasRunning = (first: number, last: number): boolean =>
-    commands.some(
-      ({ from, until }) =>
-        last >= from - TOLERANCE && first <= (until ?? from + KILLED_COMMAND_TIME) + TRACE_RESOLUTION,
-    )
   return moves.filter(({ to, at }) => {
     const made = objectWrittenAt(commonDir, to)
-    if (made !== null) return wasRunning(made - skew, made - skew)
+    if (made !== null) return wasRunningAt(commands, made - skew, made - skew)
     // A forged date proves nothing.
     const isMadeUp = at < Math.floor(worker.since / 1000) || at > Date.now() / 1000
-    return isMadeUp ? commands.length > 0 : wasRunning(at, at + 1)
+    return isMadeUp ? commands.length > 0 : wasRunningAt(commands, at, at + 1)
   })
 }
 

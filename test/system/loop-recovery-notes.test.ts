@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { SessionView } from '../../src/api/contract/responses.ts'
+import type { Loop } from '../../src/core/loop/loop-state.ts'
+import { readLoop } from '../../src/state/loop-file.ts'
+import { HOSTILE_BEHAVIORS } from './hostile-agents.ts'
+import { installScriptedAgent } from './scripted-agent.ts'
+import { TestHome } from './test-home.ts'
+
+let testHome: TestHome
+beforeEach(() => {
+  testHome = new TestHome({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
+  installScriptedAgent(testHome, HOSTILE_BEHAVIORS)
+  sh('git init -q -b main .; git config user.name n; git config user.email e@x')
+})
+afterEach(() => testHome.close())
+
+function sh(line: string, cwd = testHome.project): string {
+  return execFileSync('sh', ['-ec', line], { cwd, env: testHome.env, stdio: 'pipe' }).toString().trim()
+}
+
+function commitProject(...titles: string[]): void {
+  fs.writeFileSync(testHome.path('PRD.md'), titles.map(title => `- [ ] make it [${title}]\n`).join(''))
+  sh('echo first > text.txt; git add .; git commit -qm first')
+}
+
+function ralph(...args: string[]): Promise<SessionView> {
+  return testHome.json<SessionView>('ralph', '--agent', 'codex', '--no-verify', '--retries', '1', ...args)
+}
+
+async function ended(session: SessionView): Promise<Loop> {
+  await testHome.ended(session.name, 120_000)
+  return readLoop(testHome.home, session.id) as Loop
+}
+
+/** Returns the command of the note that begins like this. */
+function cureOf({ notes }: Loop, start: RegExp): string {
+  const command = notes.find(note => start.test(note))?.match(/`([^`]+)`/)?.[1]
+  expect(command, notes.join('\n')).toBeDefined()
+  return command ?? 'false'
+}
+
+it('the loop names commits of the user that an agent removed from the branch, and its command brings them back', async () => {
+  commitProject('dropprev a.txt', 'good b.txt')
+  sh('echo mine > mine.txt; git add .; git commit -qm mine')
+  const loop = await ended(await ralph())
+  expect(loop.tasks.map(({ evidence }) => evidence?.files)).toEqual([['a.txt'], ['b.txt']])
+  expect(fs.existsSync(testHome.path('mine.txt'))).toBe(false)
+  sh(cureOf(loop, /^the agent of task 1 removed commit \w{10} of yours from main \(lost: mine\.txt\): /))
+  expect(sh('ls; git log --format=%s').split('\n').sort()).toEqual(
+    expect.arrayContaining(['PRD.md', 'a.txt', 'b.txt', 'mine.txt', 'make a.txt', 'make b.txt', 'mine', 'first']),
+  )
+})
