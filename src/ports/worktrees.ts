@@ -58,6 +58,8 @@ export type ReturnResult =
   /** The branch is checked out again; `head` is the commit that was checked out before. */
   | { readonly kind: 'returned'; readonly from: string; readonly head: string | null }
   | { readonly kind: 'stuck'; readonly from: string; readonly why: string }
+  /** A git operation such as `a rebase` is in progress and needs HEAD where it is. `abort`: a command that ends it. */
+  | { readonly kind: 'in-progress'; readonly from: string; readonly operation: string; readonly abort: string }
 
 export interface EvidenceOptions {
   readonly worker?: WorkerTrace | null
@@ -182,7 +184,7 @@ export interface Worktrees {
   traceFile(cwd: string, name: string): Promise<string | null>
   /**
    * Checks out a branch again in the user's checkout, with the commits made since if they follow the branch. Never
-   * overwrites uncommitted work. Creates a deleted branch again at `since.head`. `since`: the state before somebody
+   * overwrites uncommitted work, nor moves HEAD while a git operation is in progress. Creates a deleted branch again at `since.head`. `since`: the state before somebody
    * left the branch.
    */
   returnToBranch(cwd: string, branch: string, since: Pick<Snapshot, 'head' | 'reflog'> | null): Promise<ReturnResult>

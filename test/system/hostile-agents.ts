@@ -37,6 +37,8 @@ export const HOSTILE_BEHAVIORS = String.raw`
   uncommits) git reset -q --soft HEAD~1; work ;;
   picks) echo mine > text.txt; git -c user.name=a -c user.email=a@b commit -qam mine
     git -c user.name=a -c user.email=a@b cherry-pick side >/dev/null 2>&1 ;;
+  midrebase) git checkout -q -b rebased HEAD~1; echo rebased > text.txt
+    git -c user.name=a -c user.email=a@b commit -qam rebased; git -c user.name=a -c user.email=a@b rebase -q main >/dev/null 2>&1 ;;
   branches) git checkout -q -b elsewhere; work ;;
   detaches) git checkout -q --detach; work ;;
   goesback) git checkout -q -b old "$(git rev-list --max-parents=0 HEAD)"; work ;;

@@ -52,3 +52,19 @@ it('the loop names commits of the user that an agent removed from the branch, an
     expect.arrayContaining(['PRD.md', 'a.txt', 'b.txt', 'mine.txt', 'make a.txt', 'make b.txt', 'mine', 'first']),
   )
 })
+
+it('the loop leaves HEAD alone in the middle of an agent’s rebase, and its command ends the rebase without a change of the branch', async () => {
+  commitProject('midrebase a.txt')
+  sh('echo second > text.txt; git commit -qam second')
+  const before = sh('git rev-parse main')
+  const loop = await ended(await ralph())
+  expect(loop.tasks[0]?.state).toMatchObject({ name: 'blocked', failure: { kind: 'unfinished' } })
+  expect(sh('git rev-parse main; git rev-parse --abbrev-ref HEAD').split('\n')).toEqual([before, 'HEAD'])
+  const start = /^the agent of task 1 left main for no branch and did not finish a rebase; the loop does not move HEAD/
+  sh(cureOf(loop, start))
+  expect(sh('git rev-parse main HEAD; git status --porcelain; git branch --show-current').split('\n')).toEqual([
+    before,
+    before,
+    'main',
+  ])
+})

@@ -150,8 +150,9 @@ export class Audit {
     const moved = lost.length === 0 ? new Set() : await this.#worktrees.findMovedPaths(this.#cwd, pair, lost)
     const paths = lost.filter(path => !moved.has(path))
     const ids = userCommits(loop, dropped.ids)
-    // A loop with worktrees merges the branch of a task, which takes no commit off another branch.
-    if (loop.branch !== null || ids.length === 0 || dropped.isByWorker === false)
+    // A loop with worktrees merges the branch of a task, which takes no commit off another branch. During a rebase the
+    // branch itself still has its commits.
+    if (loop.branch !== null || seen.underWay !== null || ids.length === 0 || dropped.isByWorker === false)
       return { paths: new Set(paths), notes: [] }
     await this.#worktrees.backUpCommit(this.#cwd, `${this.#id}/dropped/${shortHash(since.head)}`, since.head)
     const branch = loop.userBranch ?? 'HEAD'

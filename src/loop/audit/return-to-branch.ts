@@ -41,6 +41,11 @@ export async function returnToLoopBranch({ context, loop }: EffectRun, task: Loo
         kind: 'here',
         outsideChanges: `${who} left ${userBranch} for ${returned.from}; ${userBranch} is checked out again${describeLeft(returned)}`,
       }
+    case 'in-progress':
+      return {
+        kind: 'here',
+        outsideChanges: `${who} left ${userBranch} for ${returned.from} and did not finish ${returned.operation}; the loop does not move HEAD meanwhile: \`${returned.abort} && ${formatCommandLine(['git', 'checkout', userBranch])}\` ends it`,
+      }
     case 'stuck':
       return {
         kind: 'lost',

@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { Snapshot } from '../../../core/loop/work-evidence.ts'
 import { readPart, readRegularFile } from '../../../os/files/file-io.ts'
 import { GitError } from '../git-error.ts'
+import { operationInProgress } from '../repository.ts'
 import { wasPointed } from './checkout-state.ts'
 import { movesSince, reflogSize } from './evidence/reflog.ts'
 import { isAncestor, resolveCommit } from './context.ts'
@@ -28,7 +29,7 @@ export async function inspectCheckout(context: RepositoryContext): Promise<Repos
  * Returns the user's checkout to a branch that somebody has left. If the branch can fast-forward to the present HEAD,
  * no file changes; otherwise git checks the branch out, and refuses if that would overwrite something. If somebody only
  * pointed HEAD elsewhere, the files are still those of this branch: HEAD points back to it, and the branch does not
- * move.
+ * move. An operation in progress keeps its HEAD: `git rebase --continue` would add its commits to the wrong branch.
  */
 export async function returnToBranch(
   context: RepositoryContext,
@@ -40,6 +41,8 @@ export async function returnToBranch(
   const now = readIfPresent(path.join(repository.gitDir, 'HEAD'))?.trim() ?? ''
   if (now === `ref: ${ref}`) return { kind: 'there' }
   const from = /^ref: refs\/heads\/(.*)$/.exec(now)?.[1] ?? 'no branch'
+  const operation = operationInProgress(repository.gitDir)
+  if (operation !== null) return { kind: 'in-progress', from, operation, abort: abortCommand(operation) }
   const base = since?.head ?? null
   const isPointed = wasPointed(repository.gitDir, since?.reflog ?? 0, from === 'no branch' ? null : from)
   const [head, tip] = [await readHead(context), await resolveCommit(git, ref)]
@@ -58,6 +61,12 @@ export async function returnToBranch(
   const result = await git.tryRun(['checkout', '--quiet', '--no-guess', branch, '--'])
   if (result.code === 0) return { kind: 'returned', from, head }
   return { kind: 'stuck', from, why: new GitError('checkout', result).message }
+}
+
+/** `a rebase` becomes `git rebase --abort`. */
+function abortCommand(operation: string): string {
+  if (operation === 'a bisection') return 'git bisect reset'
+  return `git ${operation.replace(/^a (?:git )?/, '')} --abort`
 }
 
 /** Returns true if HEAD moved other than by `git symbolic-ref`, which leaves at most an entry without a message. */
