@@ -13,6 +13,7 @@ import { readLiveSessions, readStoredSession } from '../world/store/reader.ts'
 import { connectDrivers } from './compose.ts'
 import { landedList } from './effects/land.ts'
 import type { LoopContext } from './context.ts'
+import { relocateLoop } from './relocate.ts'
 
 /** `isDry`: only check if the landing is possible. */
 export interface LandOptions {
@@ -29,12 +30,13 @@ const TIMEOUT = 60_000
  */
 export async function landLoop(home: Home, sessionId: SessionId, how: LandOptions = {}): Promise<LandedView> {
   const session = readStoredSession(home, sessionId)
-  const loop = readLoopOrThrow(home, sessionId)
-  if (session === undefined || loop === undefined)
+  const recorded = readLoopOrThrow(home, sessionId)
+  if (session === undefined || recorded === undefined)
     throw refusal('cannot-land', 'this loop has not started, and has nothing to land')
-  const branch = assertLandable(session, loop)
+  const branch = assertLandable(session, recorded)
   assertIdle(home, session.spec.cwd)
-  const context = await contextFor(home, session, loop)
+  const context = await contextFor(home, session, recorded)
+  const loop = await relocateLoop(context, recorded)
   const before = await context.worktrees.inspect(context.session.cwd)
   if ((await context.worktrees.branchTip(context.session.cwd, branch)) === null) {
     if (loop.landedAt === null) throw branchGone(context, loop, branch)

@@ -2,6 +2,7 @@ import { createLoop, type Loop } from '../core/loop/loop-state.ts'
 import type { LoopSignal } from '../core/loop/signals.ts'
 import type { Instant } from '../lib/time.ts'
 import type { LoopContext } from './context.ts'
+import { relocateLoop } from './relocate.ts'
 import { startLoop } from './effects/start.ts'
 import { LoopRunner, type RunnerHooks } from './runner.ts'
 
@@ -22,7 +23,10 @@ export async function runFromRecord(
   hooks: RunnerHooks,
   ending: AbortSignal,
 ): Promise<Loop> {
-  const loop = record.loop ?? createLoop(context.spec, context.clock.now(), record.resumedAt)
+  const loop =
+    record.loop === undefined
+      ? createLoop(context.spec, context.clock.now(), record.resumedAt)
+      : await relocateLoop(context, record.loop)
   const seen = await initialSignals(context, loop, record, ending)
   return new LoopRunner(context, loop, hooks).run(seen, ending)
 }

@@ -29,7 +29,7 @@ export class SessionWorkers implements Workers {
 
   async ensureRunning(key: string, request: WorkerRequest, ending: AbortSignal): Promise<Worker> {
     const known = this.#children().find(({ spec }) => spec.parent?.key === key)
-    if (known !== undefined) return await this.#resumeStopped(known, ending)
+    if (known !== undefined) return await this.#resumeStopped(known, request, ending)
     const { id, name } = await this.#retryUntilReachable(
       client => client.run({ ...toRunRequest(request), parent: { id: this.#parent, key } }),
       ending,
@@ -40,9 +40,13 @@ export class SessionWorkers implements Workers {
   /**
    * Resumes a worker that was stopped together with its loop. A supervisor may die after it resumed the worker and
    * before it answered, so each request reads the record first: if the worker is no longer stopped, the supervisor has
-   * resumed it.
+   * resumed it. If the user has moved the project meanwhile, the worker continues in the new folder.
    */
-  async #resumeStopped({ spec: { id, name } }: Session, ending: AbortSignal): Promise<Worker> {
+  async #resumeStopped(
+    { spec: { id, name } }: Session,
+    { cwd, env }: WorkerRequest,
+    ending: AbortSignal,
+  ): Promise<Worker> {
     const isStopping = (): boolean => {
       const record = readStoredSession(this.#home, id)
       return record?.wanted === 'stop' && record.phase.name !== 'ended'
@@ -51,7 +55,8 @@ export class SessionWorkers implements Workers {
     await this.#retryUntilReachable(async client => {
       const record = readStoredSession(this.#home, id)
       if (record === undefined) throw refusal('no-session', 'the session of this iteration was removed')
-      if (isStopped(record)) await client.resume(id)
+      const isMoved = record.spec.cwd !== cwd
+      if (isStopped(record)) await client.resume(id, isMoved ? { cwd, env } : {})
     }, ending)
     return { id, name }
   }

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { WORKTREES_FOLDER } from '../core/loop/relocate.ts'
 import type { LoopTask } from '../core/loop/loop-state.ts'
 import type { SessionId } from '../core/session/names.ts'
 import type { Worktree } from '../ports/worktrees.ts'
@@ -14,10 +15,14 @@ export class WorktreePaths {
   constructor({ cwd, name, id }: { cwd: string; name: string; id: SessionId }, top: string) {
     // A few letters of the id separate successive loops of the same name.
     const own = `${name}-${id.slice(0, 4)}`
-    this.#folder = path.join(top, '.agent', 'worktrees', own)
+    this.allWorktrees = path.join(top, WORKTREES_FOLDER)
+    this.#folder = path.join(this.allWorktrees, own)
     this.#branch = `oneshot/${own}`
     this.subfolder = path.relative(top, cwd)
   }
+
+  /** The folder with the worktrees of all loops. */
+  readonly allWorktrees: string
 
   /** The folder of the loop's session within its repository. */
   readonly subfolder: string

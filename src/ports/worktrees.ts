@@ -122,6 +122,8 @@ export interface Worktree {
 export interface Worktrees {
   /** Returns the state of the repository around this folder, or null if there is none. */
   inspect(cwd: string): Promise<RepositoryState | null>
+  /** Returns false if the folder does not exist. */
+  hasFolder(cwd: string): boolean
   /** Returns false if the working tree with this top has lost its repository. */
   hasRepository(top: string): boolean
   /** Creates a repository with a first commit of the folder's content, unless the folder already has one. */
@@ -221,6 +223,8 @@ export interface Worktrees {
    * `commit`. Returns the part that was missing.
    */
   repair(cwd: string, worktree: Worktree, commit: string): Promise<'folder' | 'branch' | null>
+  /** Corrects the links between the repository and these worktrees after somebody moved all of them. */
+  relink(cwd: string, folders: readonly string[]): Promise<void>
   /** Returns the tip of a branch; null if no branch has that name. */
   branchTip(cwd: string, branch: string): Promise<string | null>
   /** Returns the newest commits of HEAD, newest first. */

@@ -6,12 +6,13 @@ import type { Loop } from '../../src/core/loop/loop-state.ts'
 import { readLoop } from '../../src/state/loop-file.ts'
 import { HOSTILE_BEHAVIORS } from './hostile-agents.ts'
 import { installScriptedAgent } from './scripted-agent.ts'
-import { TestHome } from './test-home.ts'
+import { TestHome, waitUntil } from './test-home.ts'
 
 let testHome: TestHome
+let agent: ReturnType<typeof installScriptedAgent>
 beforeEach(() => {
   testHome = new TestHome({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
-  installScriptedAgent(testHome, HOSTILE_BEHAVIORS)
+  agent = installScriptedAgent(testHome, HOSTILE_BEHAVIORS)
   sh('git init -q -b main .; git config user.name n; git config user.email e@x')
 })
 afterEach(() => testHome.close())
@@ -67,4 +68,61 @@ it('the loop leaves HEAD alone in the middle of an agent’s rebase, and its com
     before,
     'main',
   ])
+})
+
+it.each([['serial'], ['parallel']])(
+  'after the project was moved, resume --cwd credits the agent that worked meanwhile: %s',
+  async kind => {
+    commitProject('slow a.txt', 'good b.txt')
+    const session = await ralph(...(kind === 'parallel' ? ['--parallel', '1', '--land'] : []))
+    await waitUntil('the agent works', () => (agent.tempers().length > 0 ? true : undefined))
+    const moved = `${testHome.project}-moved`
+    fs.renameSync(testHome.project, moved)
+    fs.writeFileSync(agent.gate, '')
+    const call = async (...args: string[]): Promise<string> => {
+      const { stdout, stderr, code } = await testHome.call(args, { cwd: moved })
+      expect({ code, stderr }, args.join(' ')).toMatchObject({ code: 0 })
+      return stdout
+    }
+    await testHome.call(['wait', session.name], { cwd: moved })
+    const board = JSON.parse(await call('ralph', 'status', session.name, '--json')) as { next: string }
+    expect(board.next).toBe(`oneshot resume ${session.name} --cwd DIR`)
+    expect(await call('status', session.name)).toContain(`its folder ${testHome.project} is gone`)
+    await call('resume', session.name, '--cwd', '.')
+    await call('wait', session.name)
+    const { tasks, notes } = readLoop(testHome.home, session.id) as Loop
+    expect(
+      tasks.map(({ state, tries }) => [state.name, tries.length]),
+      notes.join('\n'),
+    ).toEqual([
+      ['done', 1],
+      ['done', 1],
+    ])
+    expect(notes).toEqual([])
+    expect(fs.existsSync(testHome.project)).toBe(false)
+    expect(sh('git worktree list; git branch', moved).split('\n')).toHaveLength(2)
+    expect(sh('git ls-files', moved).split('\n')).toEqual(['PRD.md', 'a.txt', 'b.txt', 'text.txt'])
+    fs.mkdirSync(testHome.project)
+  },
+)
+
+it('a worker that was stopped with its loop continues in the moved project', async () => {
+  commitProject('slow a.txt')
+  const session = await ralph('--parallel', '1')
+  await waitUntil('the agent works', () => (agent.tempers().length > 0 ? true : undefined))
+  await testHome.ok('stop', session.name)
+  const moved = `${testHome.project}-moved`
+  fs.renameSync(testHome.project, moved)
+  fs.writeFileSync(agent.gate, '')
+  for (const args of [
+    ['resume', session.name, '--cwd', '.'],
+    ['wait', session.name],
+    ['ralph', 'land'],
+  ])
+    expect(await testHome.call(args, { cwd: moved }), args.join(' ')).toMatchObject({ code: 0 })
+  expect(fs.existsSync(`${moved}/a.txt`)).toBe(true)
+  expect(readLoop(testHome.home, session.id)?.tasks[0]?.tries).toHaveLength(1)
+  expect(sh('git worktree list; git branch', moved).split('\n')).toHaveLength(2)
+  expect(fs.existsSync(testHome.project)).toBe(false)
+  fs.mkdirSync(testHome.project)
 })

@@ -34,6 +34,10 @@ export class InMemoryWorktrees implements Worktrees {
     return { top: cwd, branch: checkout.branch, head, isClean, gitDir: `${cwd}/.git` }
   }
 
+  hasFolder(cwd: string): boolean {
+    return this.#git.checkouts.has(cwd)
+  }
+
   hasRepository(top: string): boolean {
     return this.#git.checkouts.has(top)
   }
@@ -220,6 +224,8 @@ export class InMemoryWorktrees implements Worktrees {
     if (!hasFolder) this.#checkOut(worktree)
     return hasFolder ? 'branch' : 'folder'
   }
+
+  async relink(): Promise<void> {}
 
   async branchTip(_cwd: string, branch: string): Promise<string | null> {
     return this.#git.refs.get(`refs/heads/${branch}`) ?? null

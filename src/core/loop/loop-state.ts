@@ -69,6 +69,8 @@ export interface TaskCheckout {
   readonly branch: string | null
   /** The snapshot before any work on this task. */
   readonly since: Snapshot
+  /** The user moved the project during an iteration: git could not trace all commands of its agent. */
+  readonly isMoved?: true
 }
 
 /** The state of a task. */

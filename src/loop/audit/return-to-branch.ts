@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { LoopTask } from '../../core/loop/loop-state.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
-import type { EffectRun } from '../context.ts'
+import type { EffectRun, LoopSession } from '../context.ts'
 
 /** Says if the verifier can judge the iteration; `outsideChanges` is a sentence about the agent's changes to the branch. */
 export type BranchReturn =
@@ -12,6 +12,7 @@ export type BranchReturn =
 export async function returnToLoopBranch({ context, loop }: EffectRun, task: LoopTask): Promise<BranchReturn> {
   const { worktrees, session, paths, spec } = context
   const top = paths.topOf(session.cwd)
+  if (!worktrees.hasFolder(session.cwd)) return { kind: 'lost', why: describeMissingFolder(session) }
   if (!worktrees.hasRepository(top)) return { kind: 'lost', why: describeDeletedRepository(top, task) }
   const { userBranch } = loop()
   if (spec.parallel !== null || userBranch === undefined) return { kind: 'here', outsideChanges: null }
@@ -60,6 +61,11 @@ function describeLeft({ from, head }: { from: string; head: string | null }): st
   return from === 'no branch'
     ? `, and its commits are at ${head.slice(0, 10)}: git merge ${head.slice(0, 10)}`
     : `, and its commits are on ${from}: ${formatCommandLine(['git', 'merge', from.startsWith('-') ? `heads/${from}` : from])}`
+}
+
+/** `findNextCommand` recognizes the first words. */
+export function describeMissingFolder({ cwd, name }: LoopSession): string {
+  return `its folder ${cwd} is gone: if you moved the project, oneshot resume ${name} --cwd DIR; else restore it from a clone or a backup`
 }
 
 function describeDeletedRepository(top: string, { item }: LoopTask): string {

@@ -29,7 +29,8 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const beside = await inspectCheckout(run, task, place, trace)
   const notes = [...(await context.refWatch.inspect(task, trace)), ...beside.notes]
   // Only its own agent works in a worktree.
-  const worker = place.branch === null && trace !== null ? { trace, since: task.tries[0]?.since ?? 0 } : null
+  const isTraced = trace !== null && place.isMoved !== true
+  const worker = place.branch === null && isTraced ? { trace, since: task.tries[0]?.since ?? 0 } : null
   const keepAs = `${context.session.id}/${task.number}`
   // A task whose work was lost may restore that work.
   const begunAt = (task.reopened ?? 0) > 0 ? run.loop().createdAt : (task.tries[0]?.since ?? 0)

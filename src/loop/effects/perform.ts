@@ -8,6 +8,7 @@ import { mergeTask } from './merge.ts'
 import { prepareWorktree } from './prepare-worktree.ts'
 import { runWorker } from './run-worker.ts'
 import type { EffectRun } from '../context.ts'
+import { describeMissingFolder } from '../audit/return-to-branch.ts'
 
 /** Performs an effect. Each effect can run again from its start, and detects which steps are done. */
 export function performEffect(effect: LoopEffect, run: EffectRun): Promise<void> {
@@ -38,7 +39,7 @@ export function performEffect(effect: LoopEffect, run: EffectRun): Promise<void>
 }
 
 /** Reports the failure of an effect. */
-export function reportFailure(effect: LoopEffect, { report }: EffectRun, reason: string): void {
+export function reportFailure(effect: LoopEffect, { report, context }: EffectRun, reason: string): void {
   switch (effect.type) {
     case 'load':
     case 'read-plan':
@@ -60,6 +61,11 @@ export function reportFailure(effect: LoopEffect, { report }: EffectRun, reason:
       report({ type: 'landing.failed', reason })
       return
     default:
+      // No other task can succeed either.
+      if (!context.worktrees.hasFolder(context.session.cwd)) {
+        report({ type: 'loop.impossible', reason: describeMissingFolder(context.session) })
+        return
+      }
       report({
         type: 'effect.failed',
         task: effect.task?.item.key ?? null,

@@ -13,7 +13,7 @@ import {
 import { NO_USAGE, addUsage } from '../../core/session/usage.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { type Duration, type Instant, formatIso } from '../../lib/time.ts'
-import { isResumable, sumLoopSpent } from '../session-state.ts'
+import { findNextCommand, isResumable, sumLoopSpent } from '../session-state.ts'
 
 /** The live agent sessions of a loop, by name. */
 export type WorkersByName = ReadonlyMap<string, Pick<SessionView, 'phase' | 'reason'>>
@@ -202,7 +202,7 @@ function nextSteps(loop: Loop, session: SessionView): Pick<LoopView, 'next' | 'a
   const { name, phase } = session
   const landing =
     hasUnlandedWork(loop) && (phase === 'ended' || phase === 'blocked') ? `oneshot ralph land ${name}` : null
-  if (isResumable(session)) return { next: `oneshot resume ${name}`, also: landing }
+  if (isResumable(session)) return { next: findNextCommand(session), also: landing }
   if (phase === 'ended' && isPlanOnly(loop))
     return {
       next: formatCommandLine(['oneshot', 'ralph', ...(loop.spec.list === null ? [] : [loop.spec.list])]),

@@ -34,7 +34,7 @@ import { retryWhileLocked } from './retry-while-locked.ts'
 import { ownLocks } from './own-lock-files.ts'
 import { startMerge, mergeBranch } from './operations/merge.ts'
 import { ownershipEntry, failPermanently, wrapTrouble } from './journal.ts'
-import { isIntact, repairWorktree } from './operations/repair.ts'
+import { isIntact, relinkMoved, repairWorktree } from './operations/repair.ts'
 import { openWorktree } from './operations/open.ts'
 import { resetBranch } from './operations/reset.ts'
 import { commitAll } from './operations/commit-work.ts'
@@ -88,6 +88,10 @@ class GitWorktrees implements Worktrees {
         throw cause
       }
     })
+  }
+
+  hasFolder(cwd: string): boolean {
+    return fs.existsSync(cwd)
   }
 
   hasRepository(top: string): boolean {
@@ -227,6 +231,12 @@ class GitWorktrees implements Worktrees {
       : this.#exclusively(`mending ${worktree.branch}`, cwd, worktree, context =>
           repairWorktree(context, worktree, commit),
         )
+  }
+
+  relink(cwd: string, folders: readonly string[]): Promise<void> {
+    return this.#exclusively('linking the worktrees of a moved project', cwd, null, context =>
+      relinkMoved(context, folders),
+    )
   }
 
   returnToBranch(cwd: string, branch: string, since: Pick<Snapshot, 'head' | 'reflog'> | null): Promise<ReturnResult> {

@@ -35,6 +35,15 @@ export async function repairWorktree(
   return isFolderGone ? 'folder' : isBranchGone ? 'branch' : null
 }
 
+/**
+ * Corrects the links between a moved repository and its moved worktrees. git before 2.31 cannot do that:
+ * `repairWorktree` then makes new entries.
+ */
+export async function relinkMoved({ git }: RepositoryContext, folders: readonly string[]): Promise<void> {
+  const present = folders.filter(folder => lstat(path.join(folder, '.git'))?.isFile() === true)
+  if (present.length > 0) await git.tryRun(['worktree', 'repair', '--', ...present])
+}
+
 /** Returns true if the files show that both exist. */
 export function isIntact({ repository }: RepositoryContext, worktree: Worktree): boolean {
   const ref = path.join(repository.commonDir, 'refs', 'heads', worktree.branch)
