@@ -28,7 +28,7 @@ test.each(Object.entries(OPERATIONS))(
     sh(`${line} || true`)
     const state = (): string => fs.readFileSync(path.join(repo, '.git/HEAD'), 'utf8') + git(repo, 'for-each-ref')
     const before = state()
-    const from = /^ref/.test(before) ? 'side' : 'no branch'
+    const from = before.startsWith('ref') ? 'side' : 'no branch'
     const returned = await worktrees.returnToBranch(repo, 'main', since)
     expect(returned).toEqual({ kind: 'in-progress', from, operation, abort })
     expect(state()).toBe(before)
