@@ -1,6 +1,7 @@
 import type { LandedView } from '../api/contract/loop-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { Loop } from '../core/loop/loop-state.ts'
+import { withoutKeptWorktrees } from '../core/loop/reactions/merge.ts'
 import type { SessionId } from '../core/session/names.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Refusal } from '../lib/errors.ts'
@@ -12,6 +13,7 @@ import { findSerialLoop } from '../views/loop/serial-loop.ts'
 import { readLiveSessions, readStoredSession } from '../world/store/reader.ts'
 import { connectDrivers } from './compose.ts'
 import { landedList } from './effects/land.ts'
+import { removeKeptWorktrees } from './effects/remove-worktrees.ts'
 import type { LoopContext } from './context.ts'
 import { relocateLoop } from './relocate.ts'
 
@@ -30,13 +32,13 @@ const TIMEOUT = 60_000
  */
 export async function landLoop(home: Home, sessionId: SessionId, how: LandOptions = {}): Promise<LandedView> {
   const session = readStoredSession(home, sessionId)
-  const recorded = readLoopOrThrow(home, sessionId)
-  if (session === undefined || recorded === undefined)
+  const known = readLoopOrThrow(home, sessionId)
+  if (session === undefined || known === undefined)
     throw refusal('cannot-land', 'this loop has not started, and has nothing to land')
-  const branch = assertLandable(session, recorded)
+  const branch = assertLandable(session, known)
   assertIdle(home, session.spec.cwd)
-  const context = await contextFor(home, session, recorded)
-  const loop = await relocateLoop(context, recorded)
+  const context = await contextFor(home, session, known)
+  const loop = await relocateLoop(context, known)
   const before = await context.worktrees.inspect(context.session.cwd)
   if ((await context.worktrees.branchTip(context.session.cwd, branch)) === null) {
     if (loop.landedAt === null) throw branchGone(context, loop, branch)
@@ -48,6 +50,9 @@ export async function landLoop(home: Home, sessionId: SessionId, how: LandOption
   const view = { name: session.spec.name, branch, into: before?.branch ?? null, ...landed, isNews, tasks }
   if (how.isDry === true) return { ...view, marked: 0, kept: null, isDryRun: true }
   const marked = await recordLanding(home, context, loop)
+  const removed = await removeKeptWorktrees(context, loop)
+  const recorded = readLoopOrThrow(home, sessionId) ?? loop
+  if (removed.length > 0) writeLoop(home, sessionId, withoutKeptWorktrees(recorded, removed))
   return { ...view, marked, kept: await removeIntegration(context, loop), isDryRun: false }
 }
 

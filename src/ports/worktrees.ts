@@ -174,6 +174,11 @@ export interface Worktrees {
    * stands for a missing file.
    */
   fileStamps(top: string, paths: readonly string[]): ReadonlyMap<string, string>
+  /**
+   * Returns those of these paths from the top that git ignores and does not track. The value is true if the file
+   * exists.
+   */
+  findIgnored(cwd: string, paths: readonly string[]): Promise<ReadonlyMap<string, boolean>>
   /** Returns those of these paths in the first tree whose content the second tree has elsewhere. */
   findMovedPaths(
     cwd: string,

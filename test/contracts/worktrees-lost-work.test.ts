@@ -36,7 +36,8 @@ async function cured(fixture: Bench, { loop, audit }: { loop: Loop; audit: Audit
   const { repo, shop: worktrees } = fixture
   const { losses } = await audit.auditAll(loop, (await worktrees.snapshot(repo)).tree)
   const cure = losses[0]?.cure ?? 'false'
-  execFileSync('sh', ['-c', cure], { cwd: path.join(repo, from), stdio: 'pipe' })
+  const env = { ...fixture.env, GIT_EDITOR: 'echo message >' }
+  execFileSync('sh', ['-c', cure], { cwd: path.join(repo, from), env, stdio: 'pipe' })
   expect((await audit.auditAll(loop, (await worktrees.snapshot(repo)).tree)).losses).toEqual([])
   return cure
 }
@@ -88,6 +89,28 @@ test('the audit reports a file as lost that somebody removed, emptied or replace
     await cured(fixture, done)
     expect(fs.lstatSync(file).isFile() && fs.readFileSync(file, 'utf8')).toBe('one\ntwo\n')
   }
+})
+
+test('the audit says that git ignores a file of finished work, and names the command after which git tracks it', async () => {
+  const fixture = openWorktreesFixture()
+  const { repo, git, shop: worktrees, commit } = fixture
+  const done = await finished(fixture, () => commit(repo, 'made.txt', 'one\n'))
+  const what = async (): Promise<string | undefined> =>
+    (await done.audit.auditAll(done.loop, (await worktrees.snapshot(repo)).tree)).losses[0]?.what
+  const untrack = (): void => {
+    put(repo, '.git/info/exclude', 'made.txt\n')
+    git(repo, 'rm', '--quiet', '--cached', 'made.txt')
+    git(repo, 'commit', '--quiet', '--message', 'untrack')
+  }
+  untrack()
+  expect(await what()).toBe('git ignores made.txt now, and does not track it any more')
+  expect(await cured(fixture, done)).toBe('git add --force -- made.txt && git commit')
+  untrack()
+  fs.rmSync(path.join(repo, 'made.txt'))
+  expect(await cured(fixture, done)).toMatch(
+    /^git restore --staged --worktree --source=[0-9a-f]{10} -- made\.txt && git commit$/,
+  )
+  expect(fs.readFileSync(path.join(repo, 'made.txt'), 'utf8')).toBe('one\n')
 })
 
 test('the audit names a cherry-pick only if it brings all of the work back', async () => {

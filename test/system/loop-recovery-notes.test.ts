@@ -126,3 +126,24 @@ it('a worker that was stopped with its loop continues in the moved project', asy
   expect(fs.existsSync(testHome.project)).toBe(false)
   fs.mkdirSync(testHome.project)
 })
+
+it('a loop names the command for a deleted branch before the one that checks it out', async () => {
+  commitProject('pdeletesmain a.txt')
+  const { notes } = await ended(await ralph('--parallel', '1'))
+  const commands = notes.flatMap(note => /(git (?:branch main \w{10}|checkout main))/.exec(note)?.[1] ?? [])
+  expect(commands, notes.join('\n')).toEqual([expect.stringMatching(/^git branch main \w{10}$/), 'git checkout main'])
+  sh(commands.join('; '))
+  expect(sh('git branch --show-current')).toBe('main')
+})
+
+it('landing removes the worktrees of finished tasks that the loop had kept, and their notes', async () => {
+  commitProject('good a.txt', 'plocksown b.txt', 'good c.txt')
+  const session = await ralph('--parallel', '1')
+  const { notes } = await ended(session)
+  expect(notes).toEqual([expect.stringMatching(/ is kept: .* is locked: /)])
+  sh('git worktree unlock .agent/worktrees/*/2')
+  await testHome.ok('ralph', 'land', session.name)
+  expect(sh('git ls-files').split('\n')).toEqual(['PRD.md', 'a.txt', 'b.txt', 'c.txt', 'text.txt'])
+  expect(sh('git worktree list; git branch').split('\n')).toHaveLength(2)
+  expect(readLoop(testHome.home, session.id)?.notes.filter(note => note.includes('is kept'))).toEqual([])
+})

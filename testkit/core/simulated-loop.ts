@@ -94,9 +94,9 @@ export class SimulatedLoop {
         return [{ type: 'list.marked', marks: effect.marks, trouble: null }]
       case 'remove-worktree':
         this.#removeWorktree(effect.task)
-        return [{ type: 'worktree.removed', task: effect.task.item.key, note: null }]
+        return [{ type: 'worktree.removed', task: effect.task.item.key, notes: [] }]
       case 'land':
-        return [{ type: 'loop.landed', commit: 'landed' }]
+        return [{ type: 'loop.landed', commit: 'landed', removedWorktrees: [] }]
       case 'read-plan':
         return [{ type: 'plan.read', list: this.list(), base: this.ground() }]
     }

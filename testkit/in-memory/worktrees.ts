@@ -134,6 +134,10 @@ export class InMemoryWorktrees implements Worktrees {
     return new Map(paths.map(file => [file, files.has(file) ? this.#git.entry(files.get(file) ?? '') : '']))
   }
 
+  async findIgnored(): Promise<ReadonlyMap<string, boolean>> {
+    return new Map()
+  }
+
   async findMovedPaths(
     _cwd: string,
     [from, to]: readonly [from: string, to: string],

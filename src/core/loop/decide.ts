@@ -7,7 +7,7 @@ import { onBaselineChecked } from './baseline-check.ts'
 import { onVerified } from './reactions/verified.ts'
 import { type LoopOutcome, isInProgress, type Loop, type LoopTask } from './loop-state.ts'
 import { onWorkRestored, reopenTasks, workSpan } from './lost-work/lost-work.ts'
-import { onConflict, onWorktreeRemoved, onMerged } from './reactions/merge.ts'
+import { onConflict, onWorktreeRemoved, onMerged, withoutKeptWorktrees } from './reactions/merge.ts'
 import { onPlanRead, onPlanMissing } from './reactions/plan.ts'
 import type { LoopSignal, LoopSignalOf, LoopSignalType } from './signals.ts'
 import { onWorkerStarted, onEffectFailed, onWorkerExit, onCheckoutReady, onWorkerResting } from './reactions/worker.ts'
@@ -35,7 +35,8 @@ const REACTIONS: LoopReactions = {
   'baseline.checked': onBaselineChecked,
   'plan.read': onPlanRead,
   'list.marked': onMarked,
-  'loop.landed': (loop, { at }) => endLoop({ ...loop, landedAt: at }, at, loopOutcome(loop)),
+  'loop.landed': (loop, { at, removedWorktrees }) =>
+    endLoop({ ...withoutKeptWorktrees(loop, removedWorktrees), landedAt: at }, at, loopOutcome(loop)),
   'landing.failed': (loop, { at, reason }) =>
     endLoop(loop, at, { kind: 'unfinished', reason: `${loopOutcome(loop).reason}, but not landed: ${reason}` }),
 }

@@ -133,7 +133,7 @@ export type LoopSignal = { readonly at: Instant } & (
       readonly reason: string
       readonly detail: string
     }
-  | { readonly type: 'worktree.removed'; readonly task: string; readonly note: string | null }
+  | { readonly type: 'worktree.removed'; readonly task: string; readonly notes: readonly string[] }
   /** The audit before the end has searched for lost finished work. */
   | { readonly type: 'loop.audited'; readonly losses: readonly LostWork[]; readonly notes: readonly string[] }
   /** The work of a reopened task is back, before an agent started on it. */
@@ -142,7 +142,8 @@ export type LoopSignal = { readonly at: Instant } & (
   | { readonly type: 'baseline.checked'; readonly check: CheckRun | null; readonly trouble: string | null }
   | { readonly type: 'plan.read'; readonly list: TaskList; readonly base: LoopBase }
   | { readonly type: 'list.marked'; readonly marks: readonly ItemMark[]; readonly trouble: string | null }
-  | { readonly type: 'loop.landed'; readonly commit: string }
+  /** `removedWorktrees`: the folders of finished tasks that were kept before, and are removed now. */
+  | { readonly type: 'loop.landed'; readonly commit: string; readonly removedWorktrees: readonly string[] }
   | { readonly type: 'landing.failed'; readonly reason: string }
 )
 

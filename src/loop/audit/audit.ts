@@ -133,7 +133,8 @@ export class Audit {
     seen: DetailedEvidence,
   ): Promise<AuditResult & { evidence: WorkEvidence; notes: readonly string[] }> {
     const finished = await this.auditAll(loop, seen.now.tree)
-    const { losses } = await this.auditUserFiles(loop, seen.now.tree)
+    const paths = new Set((await this.userFiles(loop)).map(({ path }) => path))
+    const { losses } = await this.auditUserFiles(loop, seen.now.tree, paths)
     return { ...finished, losses: [...finished.losses, ...losses], evidence: evidenceOf(seen, []), notes: [] }
   }
 
@@ -196,9 +197,9 @@ export class Audit {
     })
   }
 
-  /** Compares the user's uncommitted files from the start of the loop with a whole tree. */
-  async auditUserFiles(loop: Loop, tree: string): Promise<AuditResult> {
-    const files = await this.userFiles(loop)
+  /** Compares those of these paths that the user had not committed at the start of the loop with a whole tree. */
+  async auditUserFiles(loop: Loop, tree: string, paths: ReadonlySet<string>): Promise<AuditResult> {
+    const files = (await this.userFiles(loop)).filter(({ path }) => paths.has(path))
     if (files.length === 0 || loop.userChanges === undefined) return NO_LOSSES
     const present = await this.#worktrees.listTree(this.#cwd, tree)
     const changes = files.map(({ path, after }) => ({ path, before: after, after: present.get(path) ?? null }))
@@ -248,6 +249,7 @@ export class Audit {
       branch: compared.worktree?.branch ?? (await this.#worktrees.head(cwd)).branch ?? 'HEAD',
       isTop: this.#isTop,
       tree: !isDeleted && needsTree(files, paths) ? await this.#backUpLost(files, paths) : null,
+      ignored: isDeleted ? new Map() : await this.#findIgnored(cwd, paths, compared),
     })
   }
 
@@ -255,6 +257,15 @@ export class Audit {
   async #hasTree(tree: string): Promise<boolean> {
     const [found] = await this.#worktrees.diffTrees(this.#cwd, [[tree, tree]])
     return found !== null
+  }
+
+  /** A snapshot has no file that git ignores. */
+  #findIgnored(cwd: string, paths: readonly string[], { changes }: Comparison): Promise<ReadonlyMap<string, boolean>> {
+    const missing = new Set(changes.flatMap(({ path, after }) => (after === null ? [path] : [])))
+    return this.#worktrees.findIgnored(
+      cwd,
+      paths.filter(path => missing.has(path)),
+    )
   }
 
   /** Stores a tree of only the lost files: one command restores all of them, with any number of files and any names. */

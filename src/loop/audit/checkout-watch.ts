@@ -122,10 +122,12 @@ export class CheckoutWatch {
     const before = this.#files
     const now = await this.#fileStamps(loop)
     this.#files = now
-    const isSame = before === null || [...now].every(([file, stat]) => before.get(file) === stat)
-    if (isSame || loop.userChanges === undefined) return []
+    // The watch has reported earlier losses: they are not the work of this agent.
+    const changed =
+      before === null ? [] : [...now].flatMap(([file, stamp]) => (before.get(file) === stamp ? [] : [file]))
+    if (changed.length === 0 || loop.userChanges === undefined) return []
     const { tree } = await this.#worktrees.snapshot(this.#cwd)
-    return (await this.#audit.auditUserFiles(loop, tree)).losses
+    return (await this.#audit.auditUserFiles(loop, tree, new Set(changed))).losses
   }
 
   async #fileStamps(loop: Loop): Promise<ReadonlyMap<string, string>> {

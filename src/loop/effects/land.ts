@@ -4,6 +4,7 @@ import { rawPath } from '../../lib/text/raw-path.ts'
 import { Trouble, errorMessage, invariant } from '../../lib/errors.ts'
 import type { LandedList } from '../../ports/worktrees.ts'
 import type { EffectRun, LoopContext } from '../context.ts'
+import { removeKeptWorktrees } from './remove-worktrees.ts'
 
 /** Merges the integration branch into the user's checkout. The user decides about anything that blocks it. */
 export async function landBranch({ context, loop, report }: EffectRun): Promise<void> {
@@ -17,8 +18,9 @@ export async function landBranch({ context, loop, report }: EffectRun): Promise<
   }
   try {
     const { commit } = await worktrees.land(session.cwd, tip, `Merge ${branch}`, landedList(context, loop()))
+    const removedWorktrees = await removeKeptWorktrees(context, loop())
     await worktrees.remove(session.cwd, paths.integration, 'HEAD')
-    report({ type: 'loop.landed', commit })
+    report({ type: 'loop.landed', commit, removedWorktrees })
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
     report({ type: 'landing.failed', reason: errorMessage(cause) })

@@ -55,7 +55,7 @@ export function reportFailure(effect: LoopEffect, { report, context }: EffectRun
       report({ type: 'loop.audited', losses: [], notes: [reason] })
       return
     case 'remove-worktree':
-      report({ type: 'worktree.removed', task: effect.task.item.key, note: reason })
+      report({ type: 'worktree.removed', task: effect.task.item.key, notes: [reason] })
       return
     case 'land':
       report({ type: 'landing.failed', reason })

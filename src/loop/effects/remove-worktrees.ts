@@ -1,4 +1,6 @@
-import type { LoopTask } from '../../core/loop/loop-state.ts'
+import type { Loop, LoopTask } from '../../core/loop/loop-state.ts'
+import { describeKeptWorktree } from '../../core/loop/reactions/merge.ts'
+import { Trouble } from '../../lib/errors.ts'
 import type { Worktree } from '../../ports/worktrees.ts'
 import type { EffectRun, LoopContext } from '../context.ts'
 
@@ -8,18 +10,42 @@ export async function removeWorktrees(task: LoopTask, run: EffectRun): Promise<v
   const { session, worktrees, paths } = context
   const { branch, tip } = loop()
   if (branch !== null && tip !== null) await worktrees.repair(session.cwd, paths.integration, tip)
-  const taskWorktrees = [task.checkout, task.resolution].flatMap((place): Worktree[] =>
-    place === null || place.branch === null ? [] : [{ path: paths.topOf(place.cwd), branch: place.branch }],
-  )
   const notes: string[] = []
-  for (const worktree of taskWorktrees) {
+  for (const worktree of worktreesOf(task, context)) {
     const cleared = await worktrees.remove(session.cwd, worktree, branch ?? 'HEAD')
     if (cleared.kind === 'gone') continue
     if (cleared.isDirty === true && (await removeAfterReset(worktree, run)))
       notes.push(...(await describeLateFiles(task, worktree, context)))
-    else notes.push(`${worktree.path} is kept: ${cleared.reason}`)
+    else notes.push(describeKeptWorktree(worktree.path, cleared.reason))
   }
-  report({ type: 'worktree.removed', task: task.item.key, note: notes.length === 0 ? null : notes.join('; ') })
+  report({ type: 'worktree.removed', task: task.item.key, notes })
+}
+
+function worktreesOf({ checkout, resolution }: LoopTask, { paths }: LoopContext): Worktree[] {
+  return [checkout, resolution].flatMap((place): Worktree[] =>
+    place === null || place.branch === null ? [] : [{ path: paths.topOf(place.cwd), branch: place.branch }],
+  )
+}
+
+/**
+ * Removes worktrees of finished tasks that were kept when the loop merged them, if the landed branch has all of their
+ * work by now. Returns the removed folders.
+ */
+export async function removeKeptWorktrees(context: LoopContext, loop: Loop): Promise<readonly string[]> {
+  const { session, worktrees } = context
+  const finished = loop.tasks.filter(({ state }) => state.name === 'done')
+  const removed: string[] = []
+  for (const worktree of finished.flatMap(task => worktreesOf(task, context))) {
+    if (!worktrees.hasFolder(worktree.path)) continue
+    const isGone = async (into: string): Promise<boolean> =>
+      (await worktrees.remove(session.cwd, worktree, into)).kind === 'gone'
+    try {
+      if ((await isGone(loop.branch ?? 'HEAD')) || (await isGone('HEAD'))) removed.push(worktree.path)
+    } catch (cause) {
+      if (!(cause instanceof Trouble)) throw cause // The worktree stays, and the landing is complete without it.
+    }
+  }
+  return removed
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   restorePathsCommand,
   restoreTreeCommand,
   shortHash,
+  trackPathsCommand,
 } from './restore-command.ts'
 
 /** Work that existed and is gone. */
@@ -101,8 +102,10 @@ export function describeLostWork(lost: {
   readonly isTop: boolean
   /** A tree of only the lost files, if they are too many or too unusual to list. */
   readonly tree: string | null
+  /** Those of the paths that git ignores now; true if the file exists. */
+  readonly ignored: ReadonlyMap<string, boolean>
 }): LostWork {
-  const { task, work, paths, dropped, span, isTop } = lost
+  const { task, work, paths, dropped, span, isTop, ignored } = lost
   const kept = remainingWork(work, paths)
   const ids = dropped.ids.map(shortHash)
   const commits = ids.length === 1 ? `commit ${ids[0]} is` : `commits ${formatFew(ids)} are`
@@ -113,11 +116,19 @@ export function describeLostWork(lost: {
     const what = `${formatFew(paths.map(displayPath))} ${paths.length === 1 ? 'is' : 'are'} back`
     return { task, what, cure: removePathsCommand([treeName(span.since), span.now.tree], paths, isTop), kept }
   }
+  if (lost.tree === null && files.every(path => ignored.get(path) === true)) {
+    const what = `git ignores ${formatFew(files.map(displayPath))} now, and does not track ${files.length === 1 ? 'it' : 'them'} any more`
+    return { task, what, cure: trackPathsCommand(files, isTop), kept }
+  }
+  const isIgnored = files.some(path => ignored.has(path))
   const what =
     gone ??
     `${formatFew(files.map(displayPath))} ${files.length === 1 ? 'is gone, or has its old content' : 'are gone, or have their old content'}`
   if (lost.isDeleted) return { task, what: `${what}, and git has deleted its content`, cure: null, kept }
-  const cure = lost.tree === null ? restorePathsCommand(span.now.tree, files, isTop) : restoreTreeCommand(lost.tree)
+  const cure =
+    lost.tree === null
+      ? restorePathsCommand(span.now.tree, files, isTop, { isIgnored })
+      : restoreTreeCommand(lost.tree, { isIgnored })
   return { task, what, cure, kept }
 }
 

@@ -12,23 +12,44 @@ export function canBeListed(paths: readonly RawPath[]): boolean {
   return paths.length <= MAX_LISTED_PATHS && paths.every(path => !UNPRINTABLE.test(rawPathBytes(path).toString()))
 }
 
+/** `isIgnored`: git ignores some of the files. It sees them only after somebody has committed them. */
+interface RestoreOptions {
+  readonly isIgnored?: boolean
+}
+
 /**
  * Returns the command that restores paths from a commit or tree. `isTop`: the user's shell is at the top of the
  * checkout.
  */
-export function restorePathsCommand(source: string, paths: readonly RawPath[], isTop: boolean): string {
-  return formatCommandLine([
-    'git',
-    'restore',
-    `--source=${shortHash(source)}`,
-    '--',
-    ...paths.map(path => pathspec(path, isTop)),
-  ])
+export function restorePathsCommand(
+  source: string,
+  paths: readonly RawPath[],
+  isTop: boolean,
+  options: RestoreOptions = {},
+): string {
+  return restoreCommand([], source, ['--', ...paths.map(path => pathspec(path, isTop))], options)
 }
 
 /** Returns the command that restores all files of a tree, and removes nothing else. */
-export function restoreTreeCommand(tree: string): string {
-  return formatCommandLine(['git', 'restore', '--overlay', `--source=${shortHash(tree)}`, '--', ':/'])
+export function restoreTreeCommand(tree: string, options: RestoreOptions = {}): string {
+  return restoreCommand(['--overlay'], tree, ['--', ':/'], options)
+}
+
+function restoreCommand(
+  how: readonly string[],
+  source: string,
+  which: readonly string[],
+  { isIgnored = false }: RestoreOptions,
+): string {
+  const where = isIgnored ? ['--staged', '--worktree'] : []
+  const restore = formatCommandLine(['git', 'restore', ...how, ...where, `--source=${shortHash(source)}`, ...which])
+  return isIgnored ? `${restore} && git commit` : restore
+}
+
+/** Returns the command that commits files that git ignores. */
+export function trackPathsCommand(paths: readonly RawPath[], isTop: boolean): string {
+  const add = formatCommandLine(['git', 'add', '--force', '--', ...paths.map(path => pathspec(path, isTop))])
+  return `${add} && git commit`
 }
 
 /** Returns the command that again removes files that a piece of work had removed. */

@@ -52,7 +52,21 @@ function isOvertaken({ tries, forgivenTries, resolution }: LoopTask, { tip, spec
   return resolution?.since.head !== tip && resolved > 0 && resolved < spec.retries
 }
 
-export function onWorktreeRemoved(loop: Loop, { task: key, note }: LoopSignalOf<'worktree.removed'>): Loop {
-  const cleared = updateTask(loop, key, one => ({ ...one, isWorktreeRemoved: true }))
-  return note === null ? cleared : addNotes(cleared, [note])
+export function onWorktreeRemoved(loop: Loop, { task: key, notes }: LoopSignalOf<'worktree.removed'>): Loop {
+  return addNotes(
+    updateTask(loop, key, one => ({ ...one, isWorktreeRemoved: true })),
+    notes,
+  )
+}
+
+/** Describes a worktree of a finished task that the loop does not remove. */
+export function describeKeptWorktree(folder: string, reason: string): string {
+  return `${folder} is kept: ${reason}`
+}
+
+/** Drops the notes about worktrees that the loop has removed since. */
+export function withoutKeptWorktrees(loop: Loop, folders: readonly string[]): Loop {
+  if (folders.length === 0) return loop
+  const starts = folders.map(folder => describeKeptWorktree(folder, ''))
+  return { ...loop, notes: loop.notes.filter(note => !starts.some(start => note.startsWith(start))) }
 }

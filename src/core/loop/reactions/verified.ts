@@ -33,9 +33,11 @@ export function onVerified(loop: Loop, signal: LoopSignalOf<'task.verified'>): L
   // The weaker check must not become the baseline.
   const isWeaker = verdict.kind === 'failed' && verdict.failure.kind === 'weakened'
   const noted = addNotes(isWeaker ? whole : updateBaseline(whole, signal.check), [
+    // These name deleted branches and settings of git. The command for a checkout of a deleted branch fails before
+    // somebody has restored the branch.
+    ...(signal.notes ?? []),
     ...(signal.outsideChanges ? [signal.outsideChanges] : []),
     ...shortenedFiles,
-    ...(signal.notes ?? []),
   ])
   // Without the state from before, the next iteration needs a new one.
   const isNewStart = signal.isBaselineLost === true && isHere

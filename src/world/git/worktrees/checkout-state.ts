@@ -1,9 +1,17 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { formatCommandLine } from '../../../lib/text/shell-words.ts'
-import { type RawPath, rawPath, displayPath, joinBelow, splitRawPaths } from '../../../lib/text/raw-path.ts'
+import {
+  type RawPath,
+  rawPath,
+  displayPath,
+  joinBelow,
+  parentFolders,
+  splitRawPaths,
+} from '../../../lib/text/raw-path.ts'
 import type { Hindrance } from '../../../ports/worktrees.ts'
 import { readPart } from '../../../os/files/file-io.ts'
+import { lstat } from '../files.ts'
 import type { Git } from '../git.ts'
 import { readGitFolder } from '../guard/git-folder.ts'
 import type { RepositoryContext } from '../repository-context.ts'
@@ -84,7 +92,15 @@ export async function deletedFrom({ git, repository }: RepositoryContext, commit
   const { top, gitDir } = repository
   const command = ['diff-index', '-z', '--name-only', '--no-renames', '--diff-filter=D', '--ignore-submodules']
   const env = { GIT_DIR: gitDir, GIT_WORK_TREE: top }
-  return splitRawPaths(await git.run([...command, commit, '--'], { env }))
+  const missing = splitRawPaths(await git.run([...command, commit, '--'], { env }))
+  // `git rm --cached` removes a file from the index alone.
+  return missing.filter(file => !isFileWithoutLinks(top, file))
+}
+
+/** A file behind a link, or a folder in its place, is not the file of the commit. */
+function isFileWithoutLinks(top: string, file: RawPath): boolean {
+  const isFolder = (name: RawPath): boolean => lstat(joinBelow(top, name))?.isDirectory() === true
+  return lstat(joinBelow(top, file))?.isDirectory() === false && parentFolders(file).every(isFolder)
 }
 
 /**

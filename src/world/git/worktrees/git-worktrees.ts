@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { FileChange, DetailedEvidence, Snapshot } from '../../../core/loop/work-evidence.ts'
 import type { Duration } from '../../../lib/time.ts'
-import { displayPath, splitRawPaths } from '../../../lib/text/raw-path.ts'
+import { displayPath, joinBelow, splitRawPaths } from '../../../lib/text/raw-path.ts'
 import type {
   GitCommand,
   Worktree,
@@ -14,6 +14,8 @@ import type {
   MergeResult,
 } from '../../../ports/worktrees.ts'
 import type { ReturnResult, RepositoryState, UserRefs, Worktrees } from '../../../ports/worktrees.ts'
+import { checkIgnore } from '../checkpoint/save/stage-changes.ts'
+import { lstat } from '../files.ts'
 import { Git } from '../git.ts'
 import type { GitEnvironment } from '../git-settings.ts'
 import { RepositoryCache } from '../repository-context.ts'
@@ -178,6 +180,14 @@ class GitWorktrees implements Worktrees {
 
   traceFile(cwd: string, name: string): Promise<string | null> {
     return this.#withContext(cwd, ({ git, repository }) => findTraceFile(git, repository, name))
+  }
+
+  findIgnored(cwd: string, paths: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
+    return this.#withContext(cwd, async context => {
+      const ignored = (await checkIgnore(context, paths)) ?? []
+      const isPresent = (file: string): boolean => lstat(joinBelow(context.repository.top, file))?.isFile() === true
+      return new Map(ignored.map(file => [file, isPresent(file)]))
+    })
   }
 
   head(cwd: string): Promise<Head> {

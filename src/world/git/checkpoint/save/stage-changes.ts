@@ -140,8 +140,8 @@ async function findNowIgnored(
   return (await checkIgnore(context, matching)) ?? (await checkIgnore(context, matching, ['--no-index'])) ?? []
 }
 
-/** Returns null if git cannot answer. */
-async function checkIgnore(
+/** Returns those of these paths that git ignores; null if git cannot answer. */
+export async function checkIgnore(
   { git }: RepositoryContext,
   paths: readonly RawPath[],
   options: readonly string[] = [],
