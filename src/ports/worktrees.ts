@@ -98,6 +98,15 @@ export interface TreeFile {
   readonly entry: string
 }
 
+/** A lock file of git. */
+export interface GitLock {
+  readonly file: string
+  /** Differs for another lock at the same path. */
+  readonly stamp: string
+  /** True if a running git process may hold it. */
+  readonly isHeld: boolean
+}
+
 /** The list of tasks in a branch that lands. */
 export interface LandedList {
   /** The path of the list from the top of a working tree, each byte as one character. */
@@ -209,6 +218,8 @@ export interface Worktrees {
   wasPointed(cwd: string, before: Head, branch: string | null): Promise<boolean>
   /** Returns the user's refs, without the branches of loops; null if oneshot cannot read them without git. */
   userRefs(cwd: string): Promise<UserRefs | null>
+  /** Returns the locks without which nobody can commit in this checkout: those of HEAD and of the index. */
+  listLocks(cwd: string): readonly GitLock[]
   /** Returns the git commands that a trace file holds. */
   readTrace(trace: string): readonly GitCommand[]
   removeTrace(trace: string): void

@@ -19,6 +19,7 @@ async function watched(): Promise<{
   bench: ReturnType<typeof openWorktreesFixture>
   agent: (...args: string[]) => void
   look: () => Promise<readonly string[]>
+  inspect: () => ReturnType<RefWatch['inspect']>
   refs: () => string
 }> {
   const fixture = openWorktreesFixture()
@@ -38,7 +39,8 @@ async function watched(): Promise<{
   const watch = new RefWatch({ worktrees, cwd: repo, id: testSessionId('loop') })
   await watch.start()
   const refs = (): string => git(repo, 'for-each-ref', 'refs/heads', 'refs/tags', 'refs/stash')
-  return { bench: fixture, agent, look: () => watch.inspect(TASK, trace), refs }
+  const inspect = () => watch.inspect(TASK, trace)
+  return { bench: fixture, agent, inspect, look: async () => (await inspect()).notes, refs }
 }
 
 test('the ref watch names branches, tags and stashes that an agent deletes or moves, with the command that brings them back', async () => {
@@ -88,4 +90,17 @@ test('the ref watch names one command for many lost branches and tags, and blame
   expect(await look()).toEqual([
     expect.stringMatching(/^your branch fresh was deleted while an agent worked on task 2: `git branch fresh /),
   ])
+})
+
+test('the ref watch names the branches that an agent made and left, also by a worktree', async () => {
+  const { bench: fixture, agent, inspect } = await watched()
+  agent('branch', 'made')
+  agent('worktree', 'add', '--quiet', '../beside')
+  agent('tag', 'made')
+  fixture.git(fixture.repo, 'branch', 'of-the-user')
+  const { notes, newBranches } = await inspect()
+  expect({ notes, newBranches: newBranches.toSorted() }).toEqual({
+    notes: [],
+    newBranches: ['refs/heads/beside', 'refs/heads/made'],
+  })
 })

@@ -45,6 +45,8 @@ export const HOSTILE_BEHAVIORS = String.raw`
   stays) git checkout -q -b dirty "$(git rev-list --max-parents=0 HEAD)"; echo mine > a.txt; echo mine > b.txt ;;
   rmgit) rm -rf .git ;;
   pcommitmain) cd "$(git rev-parse --git-common-dir)/.."; work ;;
+  beside) git worktree add -q "../beside-$file"; cd "../beside-$file"; work ;;
+  locks) echo "$file" > "$file"; : > .git/index.lock ;;
   pdeletesmain) work; cd "$(git rev-parse --git-common-dir)/.."; git checkout -q --detach; git branch -q -D main ;;
   plocksown) work; git worktree lock . ;;
   pmovemain) work; git update-ref refs/heads/main HEAD ;;

@@ -147,3 +147,12 @@ it('landing removes the worktrees of finished tasks that the loop had kept, and 
   expect(sh('git worktree list; git branch').split('\n')).toHaveLength(2)
   expect(readLoop(testHome.home, session.id)?.notes.filter(note => note.includes('is kept'))).toEqual([])
 })
+
+it('the loop names the branch on which an agent worked instead, and a lock that keeps everybody from a commit', async () => {
+  commitProject('beside a.txt', 'locks b.txt')
+  const loop = await ended(await ralph())
+  expect(loop.tasks.map(({ state }) => state.name)).toEqual(['blocked', 'done'])
+  sh(cureOf(loop, /^git cannot commit while \S+\/\.git\/index\.lock exists, .* worked on task 2: /))
+  sh(cureOf(loop, /^the agent of task 1 changed no file here, and made the branch beside-a\.txt: /))
+  expect(sh('ls').split('\n')).toEqual(['PRD.md', 'a.txt', 'b.txt', 'text.txt'])
+})

@@ -195,6 +195,10 @@ export class InMemoryWorktrees implements Worktrees {
     return { refs: new Map([...this.#git.refs].filter(([ref]) => isUsers(ref))), stashes: [] }
   }
 
+  listLocks(): readonly [] {
+    return []
+  }
+
   readTrace(): readonly [] {
     return []
   }

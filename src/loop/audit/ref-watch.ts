@@ -13,6 +13,23 @@ interface MovedRef {
   readonly isByAgent: boolean
 }
 
+/** The changes of an iteration to branches, tags and stashes. */
+interface RefChanges {
+  /** One sentence per loss. */
+  readonly notes: readonly string[]
+  /** Branches that the agent made and that are not checked out: its work may be there. */
+  readonly newBranches: readonly string[]
+}
+
+/** Describes where an agent that changed nothing here may have worked. */
+export function describeNewBranches({ item }: LoopTask, branches: readonly string[]): string[] {
+  return branches.slice(0, MAX_LISTED_PATHS).map(ref => {
+    const name = shortName(ref)
+    const merge = formatCommandLine(['git', 'merge', name.startsWith('-') ? `heads/${name}` : name])
+    return `the agent of task ${item.label} changed no file here, and made the branch ${name}: \`${merge}\` brings its commits`
+  })
+}
+
 /**
  * Watches the user's branches, tags and stashes while agents work. The user may move them at any time: the watch blames
  * an agent only for refs that its git commands name, and reports every deletion.
@@ -39,18 +56,18 @@ export class RefWatch {
   }
 
   /**
-   * Compares the refs after an iteration and returns one sentence per loss. `trace`: the file with the agent's git
-   * commands.
+   * Compares the refs after an iteration. `trace`: the file with the agent's git commands.
    */
-  async inspect({ item }: LoopTask, trace: string | null): Promise<readonly string[]> {
+  async inspect({ item }: LoopTask, trace: string | null): Promise<RefChanges> {
     const before = this.#known
     const now = await this.#worktrees.userRefs(this.#cwd)
-    if (before === null || now === null) return []
+    if (before === null || now === null) return { notes: [], newBranches: [] }
     this.#known = now
     const all = trace === null ? [] : this.#worktrees.readTrace(trace)
     const commands = all.filter(({ from }) => from >= this.#inspectedAt)
     this.#inspectedAt = Date.now() / 1000
-    for (const ref of now.refs.keys()) if (!before.refs.has(ref) && isNamedBy(ref, commands)) this.#agentRefs.add(ref)
+    const created = [...now.refs.keys()].filter(ref => !before.refs.has(ref) && isMadeBy(ref, commands))
+    for (const ref of created) this.#agentRefs.add(ref)
     const { branch } = await this.#worktrees.head(this.#cwd)
     const moved = [...before.refs].flatMap(([ref, from]): MovedRef[] => {
       const to = now.refs.get(ref) ?? null
@@ -60,7 +77,10 @@ export class RefWatch {
     })
     const lost = commands.some(isStashDropping) ? before.stashes.filter(id => !now.stashes.includes(id)) : []
     const who = `the agent of task ${item.label}`
-    return [...(await this.#describeMoved(moved, who, item.label)), ...describeStashes(lost, who)]
+    return {
+      notes: [...(await this.#describeMoved(moved, who, item.label)), ...describeStashes(lost, who)],
+      newBranches: created.filter(ref => ref.startsWith('refs/heads/') && ref !== `refs/heads/${branch}`),
+    }
   }
 
   async #describeMoved(moved: readonly MovedRef[], who: string, label: string): Promise<string[]> {
@@ -105,6 +125,13 @@ function isNamedBy(ref: string, commands: readonly GitCommand[]): boolean {
   return commands.some(({ argv }) =>
     argv.some(word => word.split(':').some(part => forms.has(part.replace(/^\+/, '')))),
   )
+}
+
+/** `git worktree add ../x` makes the branch `x`. */
+function isMadeBy(ref: string, commands: readonly GitCommand[]): boolean {
+  const name = rawPathBytes(ref.replace('refs/heads/', '')).toString()
+  const isFolder = (word: string): boolean => word.replace(/\/+$/, '').endsWith(`/${name}`) || word === name
+  return isNamedBy(ref, commands) || commands.some(one => one.name === 'worktree' && one.argv.some(isFolder))
 }
 
 function isStashDropping({ name, argv }: GitCommand): boolean {

@@ -8,6 +8,9 @@ import { invariant } from '../../lib/errors.ts'
 import type { CheckResult } from '../../ports/checks.ts'
 import type { EffectRun, LoopContext } from '../context.ts'
 import { returnToLoopBranch } from '../audit/return-to-branch.ts'
+import { formatCommandLine } from '../../lib/text/shell-words.ts'
+import type { GitLock } from '../../ports/worktrees.ts'
+import { describeNewBranches } from '../audit/ref-watch.ts'
 import { type ListAfterWork, readListAfterWork } from './task-list.ts'
 import { traceFileFor } from './run-worker.ts'
 import { NO_TAMPERING, type TamperingReport, detectTampering } from '../../core/tampering/detect-tampering.ts'
@@ -27,7 +30,9 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   if (returned.kind === 'lost') return report({ type: 'loop.impossible', reason: returned.why })
   const trace = await traceFileFor(task, context)
   const beside = await inspectCheckout(run, task, place, trace)
-  const notes = [...(await context.refWatch.inspect(task, trace)), ...beside.notes]
+  const refs = await context.refWatch.inspect(task, trace)
+  // The driver itself removes old locks in worktrees of ours.
+  const locks = place.branch === null ? worktrees.listLocks(place.cwd) : []
   // Only its own agent works in a worktree.
   const isTraced = trace !== null && place.isMoved !== true
   const worker = place.branch === null && isTraced ? { trace, since: task.tries[0]?.since ?? 0 } : null
@@ -71,7 +76,13 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
     outsideChanges,
     weakened,
     shortenedFiles,
-    notes: [...audited.notes, ...notes],
+    notes: [
+      ...audited.notes,
+      ...refs.notes,
+      ...beside.notes,
+      ...(hasWork(evidence) ? [] : describeNewBranches(task, refs.newBranches)),
+      ...describeLeftLocks(task, worktrees.listLocks(place.cwd), locks),
+    ],
   }
   report({ type: 'task.verified', task: task.item.key, iteration, ...found })
   if (trace !== null && findTask(run.loop(), task.item.key)?.state.name === 'done') worktrees.removeTrace(trace)
@@ -115,6 +126,15 @@ function describeNested({ item }: LoopTask, nested: readonly ChangedFile[]): str
   if (nested.length === 0) return null
   const names = formatFew(nested.map(({ name }) => name))
   return `the agent of task ${item.label} made a repository of its own at ${names}: its content is not in the project’s git, and does not count as work`
+}
+
+/** A lock that existed before and after the verification is not that of a git command of the user. */
+function describeLeftLocks({ item }: LoopTask, now: readonly GitLock[], before: readonly GitLock[]): string[] {
+  const left = now.filter(({ stamp, isHeld }) => !isHeld && before.some(lock => lock.stamp === stamp))
+  return left.map(
+    ({ file }) =>
+      `git cannot commit while ${file} exists, which a git command may have left while an agent worked on task ${item.label}: \`${formatCommandLine(['rm', '--', file])}\``,
+  )
 }
 
 function isWorthChecking({ state }: LoopTask, evidence: WorkEvidence): boolean {

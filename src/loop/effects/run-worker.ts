@@ -35,7 +35,7 @@ export async function runWorker(effect: RunWorkerEffect, run: EffectRun): Promis
   for await (const state of context.workers.watch(session.id, ending)) {
     if (!isRepaired && hasLostFolder(state) && (isRepaired = await repairWorktree(effect, run)))
       await context.workers.resume(session.id, ending)
-    report({ type: 'worker.rests', task, iteration, rest: readRest(state) })
+    report({ type: 'worker.rests', task, iteration, rest: readRest(state, session.name) })
   }
   if (ending.aborted) return
   const end = context.workers.readExit(session.id)
@@ -78,9 +78,14 @@ function startFailure({ message, hint }: Refusal): WorkerExit {
   return { outcome: 'failed', reason, trouble: 'start', finalOutput: '', spent: NO_USAGE }
 }
 
-function readRest({ phase, reason, problem }: WorkerState): { reason: string; isLimit: boolean } | null {
+/** `oneshot resume` of the loop does not continue a worker that somebody holds. */
+export function readRest(
+  { phase, reason, problem }: WorkerState,
+  name: string,
+): { reason: string; isLimit: boolean } | null {
   if (phase !== 'resting' && phase !== 'blocked') return null
-  return { reason: reason ?? phase, isLimit: problem === 'rate-limit' }
+  const next = problem === 'held' ? `: oneshot resume ${name}` : ''
+  return { reason: `${reason ?? phase}${next}`, isLimit: problem === 'rate-limit' }
 }
 
 function untilAborted(ending: AbortSignal): Promise<void> {

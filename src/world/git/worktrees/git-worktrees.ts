@@ -5,6 +5,7 @@ import type { Duration } from '../../../lib/time.ts'
 import { displayPath, joinBelow, splitRawPaths } from '../../../lib/text/raw-path.ts'
 import type {
   GitCommand,
+  GitLock,
   Worktree,
   RemoveResult,
   Head,
@@ -19,7 +20,8 @@ import { lstat } from '../files.ts'
 import { Git } from '../git.ts'
 import type { GitEnvironment } from '../git-settings.ts'
 import { RepositoryCache } from '../repository-context.ts'
-import { NoRepository } from '../repository.ts'
+import { findTop, NoRepository } from '../repository.ts'
+import { readGitFolder } from '../guard/git-folder.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 import { deletedFrom, fileStamps, hindrancesOf, wasPointed } from './checkout-state.ts'
@@ -32,7 +34,7 @@ import { backUpFiles } from './backup-refs.ts'
 import { readLog } from './user-checkout.ts'
 import { initRepository } from './init-repository.ts'
 import { landBranch, type LandResult, type LandOptions } from './operations/land.ts'
-import { retryWhileLocked } from './retry-while-locked.ts'
+import { listCheckoutLocks, retryWhileLocked } from './retry-while-locked.ts'
 import { ownLocks } from './own-lock-files.ts'
 import { startMerge, mergeBranch } from './operations/merge.ts'
 import { ownershipEntry, failPermanently, wrapTrouble } from './journal.ts'
@@ -208,6 +210,15 @@ class GitWorktrees implements Worktrees {
 
   userRefs(cwd: string): Promise<UserRefs | null> {
     return this.#withContext(cwd, async context => readUserRefs(context))
+  }
+
+  listLocks(cwd: string): readonly GitLock[] {
+    try {
+      const folder = readGitFolder(findTop(cwd)?.top ?? cwd)
+      return folder === null ? [] : listCheckoutLocks({ gitDir: folder.own, commonDir: folder.shared })
+    } catch {
+      return [] // The folder vanished: the next call reports that.
+    }
   }
 
   readTrace(trace: string): readonly GitCommand[] {

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { formatCommandLine } from '../../../lib/text/shell-words.ts'
 import { formatDuration } from '../../../lib/time.ts'
+import type { GitLock } from '../../../ports/worktrees.ts'
 import { GitError } from '../git-error.ts'
 import type { RepositoryDirs } from '../guard/config-overrides.ts'
 import { lstat } from '../files.ts'
@@ -80,6 +81,18 @@ function removeOrphanedLock(lock: string, folders: RepositoryDirs, isOver: boole
   throw new Error(`${since}, and ${holder} may hold it: wait for its end, or ${remedy}`)
 }
 
+/** Returns the locks of HEAD and of the index. Lists the running git processes only if there is a lock. */
+export function listCheckoutLocks(folders: RepositoryDirs): GitLock[] {
+  return ['index.lock', 'HEAD.lock'].flatMap((name): GitLock[] => {
+    const file = path.join(folders.gitDir, name)
+    const stat = lstat(file)
+    if (stat === undefined) return []
+    // A git process elsewhere whose variables name a repository hardly ever means this one, and nobody removes the lock.
+    const isHeld = possibleHolder(folders, stat, runsIn) !== null
+    return [{ file, stamp: `${file} ${stat.ino} ${stat.mtimeMs}`, isHeld }]
+  })
+}
+
 /** Returns true if we own the lock; the processes of other users may be hidden from us. */
 function isOurs({ uid }: fs.Stats): boolean {
   return uid === process.getuid?.() || process.getuid?.() === 0
@@ -118,14 +131,16 @@ const HARMLESS_COMMANDS = new Set(['fsmonitor--daemon', 'credential-cache--daemo
  * * Describes a running git process that started before somebody wrote the lock and may work in this repository; null
  * if there is none. A git process with unreadable details counts as one that works here.
  */
-function possibleHolder(folders: RepositoryDirs, { birthtimeMs, mtimeMs }: fs.Stats): string | null {
+function possibleHolder(
+  folders: RepositoryDirs,
+  { birthtimeMs, mtimeMs }: fs.Stats,
+  isIn: (tops: readonly string[], pid: number) => boolean = mayWorkIn,
+): string | null {
   const all = programs()
   if (all === null) return 'another git process'
   const until = Math.max(birthtimeMs, mtimeMs) + TOLERANCE
   const tops = repositoryFolders(folders)
-  const holder = all.find(
-    ({ pid, name, bornAt }) => /^git(?:-|$)/.test(name) && bornAt <= until && mayWorkIn(tops, pid),
-  )
+  const holder = all.find(({ pid, name, bornAt }) => /^git(?:-|$)/.test(name) && bornAt <= until && isIn(tops, pid))
   return holder === undefined ? null : `the git process ${holder.pid}`
 }
 
@@ -136,6 +151,15 @@ function mayWorkIn(tops: readonly string[], pid: number): boolean {
   if (argv.some(word => HARMLESS_COMMANDS.has(word))) return false
   // git changes into the worktree that it was started in, unless the caller names the repository.
   if (variables.includes('GIT_DIR') || argv.some(word => word.startsWith('--git-dir'))) return true
+  return isBelow(tops, cwd)
+}
+
+function runsIn(tops: readonly string[], pid: number): boolean {
+  const details = processDetails(pid)
+  return details !== null && isBelow(tops, details.cwd)
+}
+
+function isBelow(tops: readonly string[], cwd: string): boolean {
   return tops.some(top => cwd === top || cwd.startsWith(`${top}${path.sep}`))
 }
 
