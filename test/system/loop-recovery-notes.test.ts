@@ -156,3 +156,16 @@ it('the loop names the branch on which an agent worked instead, and a lock that 
   sh(cureOf(loop, /^the agent of task 1 changed no file here, and made the branch beside-a\.txt: /))
   expect(sh('ls').split('\n')).toEqual(['PRD.md', 'a.txt', 'b.txt', 'text.txt'])
 })
+
+it('clean names the branch with finished tasks that nobody has landed', async () => {
+  commitProject('good a.txt')
+  const session = await ralph('--parallel', '1')
+  const { branch } = await ended(session)
+  const { stdout, stderr } = await testHome.call(['clean', session.name], { cwd: testHome.project })
+  expect({ stdout: stdout.split('\n')[0], stderr: stderr.trim() }).toEqual({
+    stdout: session.name,
+    stderr: `the finished tasks of ${session.name} are not landed; they stay on ${branch} in ${testHome.project}: git merge ${branch}`,
+  })
+  sh(`git merge -q ${branch}`)
+  expect(fs.existsSync(testHome.path('a.txt'))).toBe(true)
+})

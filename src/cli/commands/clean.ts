@@ -2,6 +2,7 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import type { Home } from '../../state/home.ts'
 import { findEnded, readWorkers } from '../../views/session-search.ts'
+import { findUnlandedBranch } from '../../views/loop/read-board.ts'
 import { isLoop } from '../../views/session-state.ts'
 import { readSession } from '../../views/sessions.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
@@ -63,6 +64,7 @@ async function clean(args: ParsedArgs, context: CommandContext): Promise<number>
   await removeOrphans(orphans, context)
   if (sessions.length === 0) return report([], 'removed')
   if (!(await confirmRemoval(args, context, sessions))) return 1
+  const unlanded = sessions.flatMap(session => describeUnlanded(context.home, session))
   const client = await ensureDaemon(context)
   const removed = new Set<string>()
   for (let from = 0; from < sessions.length; from += BATCH) {
@@ -72,6 +74,7 @@ async function clean(args: ParsedArgs, context: CommandContext): Promise<number>
   }
   const removedSessions = sessions.filter(session => removed.has(session.id))
   report(removedSessions, 'removed')
+  if (!screen.isQuiet && !args.has(OPTIONS.json)) for (const text of unlanded) screen.err.printLine(text)
   if (screen.err.isTerminal && !screen.isQuiet && !args.has(OPTIONS.json) && !dropsCheckpoints)
     for (const text of remainingCheckpoints(removedSessions)) screen.err.printLine(screen.err.paint.dim(text))
   return 0
@@ -83,6 +86,15 @@ async function printOrphans(context: CommandContext): Promise<void> {
     context.screen.err.printLine(
       `refs/oneshot/${name}/${sessionId} belongs to no session here, last saved ${at}; to remove it: oneshot clean --checkpoints ${sessionId}`,
     )
+}
+
+/** Returns a notice about finished work of a loop that is on no branch of the user. */
+function describeUnlanded(home: Home, session: SessionView): string[] {
+  const branch = isLoop(session) ? findUnlandedBranch(home, session) : null
+  if (branch === null) return []
+  return [
+    `the finished tasks of ${shownName(session)} are not landed; they stay on ${branch} in ${session.cwd}: git merge ${branch}`,
+  ]
 }
 
 /** Returns a notice about checkpoints that remain in git: the user can still restore them. */

@@ -216,7 +216,7 @@ function isPlanOnly({ stage, spec }: Loop): boolean {
 }
 
 /** Returns true when the loop has merged work since its last landing. */
-function hasUnlandedWork({ branch, tasks, landedAt }: Loop): boolean {
+export function hasUnlandedWork({ branch, tasks, landedAt }: Loop): boolean {
   const isNew = ({ state, tries }: LoopTask): boolean =>
     state.name === 'done' && tries.length > 0 && (landedAt === null || state.at > landedAt)
   return branch !== null && tasks.some(isNew)

@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import type { LoopView } from '../../api/contract/loop-view.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { createLoop } from '../../core/loop/loop-state.ts'
@@ -6,7 +7,9 @@ import type { Instant } from '../../lib/time.ts'
 import type { Home } from '../../state/home.ts'
 import { loopFolder, readLoopOrThrow } from '../../state/loop-file.ts'
 import { readLiveSessions, readStoredSession } from '../../world/store/reader.ts'
-import { createBoard } from './board.ts'
+import { findTop } from '../../world/git/repository.ts'
+import { hasBranchFile } from '../../world/git/guard/git-folder.ts'
+import { createBoard, hasUnlandedWork } from './board.ts'
 import { FileWatcher } from '../../os/files/file-watcher.ts'
 import { toSessionView } from '../session-view.ts'
 import { readSession } from '../sessions.ts'
@@ -24,6 +27,14 @@ export function readBoard(home: Home, session: SessionView, now: Instant): LoopV
     workers: new Map(workers.map(worker => [worker.spec.name, toSessionView(worker, home)])),
     ...(phase?.name === 'blocked' && { stoppedAt: phase.since }),
   })
+}
+
+/** Returns the branch of a loop with finished work that nobody has landed; null if there is none. */
+export function findUnlandedBranch(home: Home, session: SessionView): string | null {
+  const loop = readLoop(home, session.id)
+  if (loop === undefined || loop.branch === null || !hasUnlandedWork(loop) || !fs.existsSync(session.cwd)) return null
+  const top = findTop(session.cwd)?.top
+  return top !== undefined && hasBranchFile(top, loop.branch) ? loop.branch : null
 }
 
 /** Builds the board of a loop without a record yet, from its request. */

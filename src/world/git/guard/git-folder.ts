@@ -84,6 +84,20 @@ export function readGitFolder(top: string): GitFolder | null {
   return stat === undefined ? null : { top, ...resolveGitDirs(place, stat) }
 }
 
+/** Returns true if the files of a working tree's repository show a branch of this name. */
+export function hasBranchFile(top: string, branch: string): boolean {
+  try {
+    const folder = readGitFolder(top)
+    if (folder === null) return false
+    const ref = `refs/heads/${branch}`
+    if (lstat(path.join(folder.shared, ref)) !== undefined) return true
+    const packed = readRegularFile(path.join(folder.shared, 'packed-refs'), 16 * MB).content.toString('latin1')
+    return packed.split('\n').some(line => line.endsWith(` ${ref}`))
+  } catch {
+    return false // No ref is packed, or the repository stores refs in another format.
+  }
+}
+
 /** Returns the checked-out commit without running git; null if there is none, or if no file contains it. */
 export function readHeadFromFiles(top: string): string | null {
   try {
