@@ -80,7 +80,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
       ...audited.notes,
       ...refs.notes,
       ...beside.notes,
-      ...(hasWork(evidence) ? [] : describeNewBranches(task, refs.newBranches)),
+      ...(hasWork(evidence) || outsideChanges !== null ? [] : describeNewBranches(task, refs.newBranches)),
       ...describeLeftLocks(task, worktrees.listLocks(place.cwd), locks),
     ],
   }
