@@ -42,6 +42,8 @@ export interface DaemonContext {
   /** Ends the git processes that an earlier supervisor of this home has left. */
   readonly endOrphans: () => Promise<number>
   readonly projectFiles: ProjectFiles
+  /** Reserves the least space that a stop needs on a full disk, before the first session can fill it. */
+  readonly reserveFirstSpace: () => void
   /** Reserves the disk space that oneshot needs on a full disk; returns false when there is none. */
   readonly reserveDiskSpace: () => Promise<boolean>
   /** Returns the space of removed sessions to the file system. */
@@ -109,6 +111,10 @@ export function compose(
     checkpoints,
     endOrphans: () => endOrphanProcesses(home.root),
     projectFiles,
+    reserveFirstSpace: () => {
+      store.reserveFirstSpace()
+      reserve.fillFirst()
+    },
     reserveDiskSpace,
     compactDatabase: () => store.compact(),
   }

@@ -50,7 +50,7 @@ const REMOVE_CGROUPS_EVERY = 600_000
  * longer is stuck.
  */
 const END_ORPHANS_AFTER = 120_000
-/** Milliseconds. The first session starts before the daemon reserves disk upkeep. */
+/** Milliseconds. The first session starts before the daemon fills the whole reserve. */
 const FIRST_DISK_CHECK_AFTER = 1_000
 const MAX_LOG_SIZE = 5 * 1_048_576
 
@@ -137,6 +137,7 @@ async function runDaemon(home: Home): Promise<void> {
     },
   }
   nameKeeper(home, keeper)
+  upkeep.reserveFirstSpace()
   const server = await startServer(routeContext)
   const isReachable = socketWatch(home)
   clearInterval(starting)

@@ -33,7 +33,7 @@ describe('the reserve', () => {
     expect(state.turns).toBeGreaterThan(PIECES)
     expect(sizes.size).toBeGreaterThan(2)
     expect(sizeOf(path.join(root, 'reserve'))).toBe(SIZE)
-    expect(fs.readdirSync(root)).toHaveLength(33)
+    expect(fs.readdirSync(root)).toHaveLength(34)
   })
 
   it('frees everything when another process releases it during the write', async () => {
@@ -51,6 +51,19 @@ describe('the reserve', () => {
     expect(new DiskReserve({ root }).release()).toBe(true)
     expect(await filled).toBe(false)
     expect(fs.readdirSync(root)).toEqual([])
+  })
+
+  it('has a first part for one supervisor at once, and frees it with the rest', async () => {
+    const first = path.join(root, 'reserve.first')
+    reserve.fillFirst()
+    reserve.fillFirst()
+    expect(sizeOf(first)).toBe(128 * 1024)
+    expect(reserve.hasSpaceForStart()).toBe(true)
+    expect(await reserve.fill()).toBe(true)
+    expect(reserve.release()).toBe(true)
+    expect(fs.readdirSync(root)).toEqual([])
+    expect(await reserve.fill()).toBe(true)
+    expect(sizeOf(first)).toBe(128 * 1024)
   })
 
   it('fills again after a supervisor was killed halfway', async () => {

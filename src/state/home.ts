@@ -109,7 +109,7 @@ export function unusableHome(root: string, cause: unknown): Refusal {
     return new Refusal(
       'disk-full',
       `no space left for the state folder ${root}`,
-      'free some space: oneshot clean removes ended sessions with their output',
+      'free some space: oneshot stop NAME ends a session that fills it, and oneshot clean removes ended sessions with their output',
     )
   }
   if (hasCode(cause, 'ENOTDIR', 'EEXIST')) {

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { expectRefusal } from '../system/expect-refusal.ts'
 import { isAlive, kill, ProcessHome, type TestHome, waitUntil } from '../system/test-home.ts'
 import { SmallDisk } from '../system/small-disk.ts'
 import { attackSize } from './attack-size.ts'
@@ -62,6 +63,71 @@ describe('on a disk that a session fills', () => {
     expect((await testHome.daemon()).pid).toBe(pid)
     await testHome.ok('run', '--name', 'after', '--headless', '--', 'true')
     expect(await testHome.ended('after')).toMatchObject({ outcome: 'done' })
+  })
+
+  it.for([
+    ['a program that ends with the first failed write', ['--', 'sh', '-c', 'yes 0123456789']],
+    ['a program that takes all space that becomes free', GREEDY],
+  ] as const)(
+    'stop and clean succeed when the first session has filled it at once: %s',
+    async ([, program], { skip }) => {
+      const disk = await SmallDisk.under(testHome, 12)
+      if (disk === undefined) return skip(NO_MOUNT)
+      await testHome.oneshot('run', '--name', 'first', '--headless', ...program)
+      await waitUntil('the disk is full', () => disk.room < 262_144 || undefined)
+      await testHome.ok('stop', 'first')
+      expect(await testHome.status('first')).toMatchObject({ phase: 'ended', pid: null })
+      await testHome.ok('clean', 'first', '--yes')
+      expect(disk.room).toBeGreaterThan(6 * 1_048_576)
+    },
+  )
+
+  it.for([
+    ['stop', ['stop', 'greedy'], { phase: 'ended', outcome: 'stopped' }],
+    ['hold', ['hold', 'greedy'], { phase: 'blocked', reason: 'held by you' }],
+    ['killall', ['killall', '--yes'], { phase: 'ended', outcome: 'stopped' }],
+  ] as const)('%s succeeds on a disk that had too little space for a reserve', async ([, deed, recorded], { skip }) => {
+    const disk = await SmallDisk.under(testHome, 2)
+    if (disk === undefined) return skip(NO_MOUNT)
+    disk.fillExcept(800_000)
+    await testHome.ok('run', '--name', 'quiet', '--headless', '--', 'sleep', '1000')
+    await testHome.ok('run', '--name', 'greedy', '--headless', ...GREEDY)
+    await waitUntil('the disk is full', () => disk.room === 0 || undefined)
+    useUpReserve()
+    await waitUntil('the disk is full again', () => disk.room === 0 || undefined)
+    const { pid } = await testHome.status('greedy')
+    await testHome.ok(...deed)
+    expect(isAlive(pid ?? 0)).toBe(false)
+    expect(await testHome.status('greedy')).toMatchObject(recorded)
+    await testHome.ok('killall', '--yes')
+    await testHome.ok('clean', '--yes')
+    expect(await testHome.list()).toEqual([])
+  })
+
+  it('daemon restart leaves the supervisor alone when a new one would lack the space to start', async ({ skip }) => {
+    const disk = await fullDisk()
+    if (disk === undefined) return skip(NO_MOUNT)
+    const { pid } = await testHome.daemon()
+    useUpReserve()
+    await waitUntil('the disk is full again', () => disk.room === 0 || undefined)
+    await expectRefusal(testHome, ['daemon', 'restart'], {
+      exit: 1,
+      code: 'disk-full',
+      says: 'the old one',
+      hint: 'oneshot stop',
+    })
+    expect((await testHome.daemon()).pid).toBe(pid)
+    await testHome.ok('stop', 'greedy')
+  })
+
+  it('stop succeeds after the user has stopped the supervisor and the reserve was used up', async ({ skip }) => {
+    const disk = await fullDisk()
+    if (disk === undefined) return skip(NO_MOUNT)
+    await testHome.ok('daemon', 'stop')
+    useUpReserve()
+    await waitUntil('the disk is full again', () => disk.room === 0 || undefined)
+    await testHome.ok('stop', 'greedy')
+    expect(await testHome.status('greedy')).toMatchObject({ phase: 'ended', outcome: 'stopped' })
   })
 
   it('oneshot stops a session with --max-output before it takes the room of others', { tags: ['extended'] }, async ({

@@ -33,9 +33,17 @@ export class SmallDisk {
 
   /** Writes until the disk is full. */
   fill(): void {
+    this.fillExcept(0)
+  }
+
+  /** Writes until the disk has only so many bytes. */
+  fillExcept(bytes: number): void {
     const ballast = fs.openSync(this.#ballast, 'a')
     try {
-      for (;;) fs.writeSync(ballast, Buffer.alloc(4096))
+      for (;;) {
+        if (bytes > 0 && this.room <= bytes) break
+        fs.writeSync(ballast, Buffer.alloc(4096))
+      }
     } catch (cause) {
       if (!hasCode(cause, 'ENOSPC')) throw cause
     } finally {

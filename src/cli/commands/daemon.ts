@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { refusal } from '../../api/contract/problems.ts'
 import type { DaemonView } from '../../api/contract/responses.ts'
 import type { Refusal } from '../../lib/errors.ts'
+import { DiskReserve } from '../../state/disk-reserve.ts'
 import { homeExists } from '../../state/home.ts'
 import { findRespondingDaemon, findDaemon, startDaemon, stopDaemon } from '../daemon/ensure-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
@@ -81,6 +82,12 @@ async function stop(args: ParsedArgs, { home, screen }: CommandContext): Promise
 async function restart(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home } = context
   const running = await findRespondingDaemon(home)
+  if (running !== undefined && !new DiskReserve(home).hasSpaceForStart())
+    throw refusal(
+      'disk-full',
+      `the disk of ${home.root} is full: a new supervisor could not start, so the old one (pid ${running.pid}) continues`,
+      'oneshot stop NAME ends a session that fills it; oneshot clean removes ended sessions with their output',
+    )
   if (running !== undefined) await stopDaemon(home, running)
   return printDaemon(
     args,

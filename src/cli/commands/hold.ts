@@ -5,7 +5,7 @@ import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
 import { toJson } from '../terminal/format.ts'
 import { pickSession } from '../session/find-session.ts'
 import { shownName, stateLine } from '../session/format-session.ts'
-import { requestStop } from '../session/stop-sessions.ts'
+import { makeSpaceWhile, requestStop } from '../session/stop-sessions.ts'
 import { waitForNoProcesses } from '../session/wait.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
@@ -33,7 +33,9 @@ async function hold(args: ParsedArgs, context: CommandContext): Promise<number> 
   const held = await requestStop(context, [session], 'hold', client => client.hold(session.id))
   let latest = held
   const { ended } = await untilInterrupted(screen, {}, async signal => {
-    latest = await waitForNoProcesses(home, held, signal)
+    latest = await makeSpaceWhile(context, { sessions: () => [latest], request: 'hold' }, () =>
+      waitForNoProcesses(home, held, { signal, onChange: view => (latest = view) }),
+    )
   })
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson(latest))
   else if (!screen.isQuiet) screen.out.printLine(stateLine(latest, screen.out.paint))

@@ -30,7 +30,7 @@ async function restart(args: ParsedArgs, context: CommandContext): Promise<numbe
   const client = await ensureDaemon(context)
   if (isLive(session)) {
     const held = await client.hold(session.id)
-    const { ended } = await untilInterrupted(screen, {}, signal => waitForNoProcesses(home, held, signal))
+    const { ended } = await untilInterrupted(screen, {}, signal => waitForNoProcesses(home, held, { signal }))
     if (ended === 'interrupted') return INTERRUPTED
   }
   const resumed = await client.resume(session.id)

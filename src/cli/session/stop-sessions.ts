@@ -1,9 +1,11 @@
 import type { Client } from '../../api/client.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { formatBytes } from '../../lib/bytes.ts'
+import { errorMessage, Refusal } from '../../lib/errors.ts'
 import type { Duration } from '../../lib/time.ts'
 import { DiskReserve } from '../../state/disk-reserve.ts'
+import type { Home } from '../../state/home.ts'
 import { readWorkers } from '../../views/session-search.ts'
 import { ensureDaemon, findRespondingDaemon } from '../daemon/ensure-daemon.ts'
 import { isLive, withoutWorkers } from './find-session.ts'
@@ -14,6 +16,10 @@ import { waitForEnd } from './wait.ts'
 
 /** Interrupt, terminate and kill take about ten seconds together; a minute means a failure. */
 const STOP_TIMEOUT: Duration = 60_000
+/** Times that a command makes space on a full disk and repeats its request. */
+const RECORD_TRIES = 3
+/** Milliseconds. The supervisor repeats a failed record every five seconds. */
+const SPACE_INTERVAL: Duration = 5_000
 
 export interface StopResult {
   readonly views: readonly SessionView[]
@@ -40,9 +46,11 @@ export async function stopSessions(
   if (screen.err.isTerminal && !screen.isQuiet)
     screen.err.printLine(`stopping ${requested.map(view => view.name).join(', ')} …`)
   const outcome = await untilInterrupted(screen, { timeout: options.timeout ?? STOP_TIMEOUT }, signal =>
-    Promise.all(
-      [...requested, ...workers].map(view =>
-        waitForEnd(home, view, { signal, onChange: view => void latest.set(view.id, view) }),
+    makeSpaceWhile(context, { sessions: () => [...latest.values()], request: 'stop' }, () =>
+      Promise.all(
+        [...requested, ...workers].map(view =>
+          waitForEnd(home, view, { signal, onChange: view => void latest.set(view.id, view) }),
+        ),
       ),
     ),
   )
@@ -54,10 +62,10 @@ export async function stopSessions(
 }
 
 /**
- * Asks the supervisor for a stop or a hold. On a full disk a supervisor may lack the space to start, while the agents
- * use all space that becomes free: then the command stores its request and ends the processes itself, before it starts
- * a supervisor, which records both. On a disk that became read-only nobody can record anything: then the command ends
- * the processes, and says so.
+ * Asks the supervisor for a stop or a hold. On a full disk a supervisor may lack the space to start or to record the
+ * request, while the agents use all space that becomes free: then the command stores its request and ends the processes
+ * itself, and the supervisor records both. On a disk that became read-only nobody can record anything: then the command
+ * ends the processes, and says so.
  */
 export async function requestStop<T>(
   context: CommandContext,
@@ -77,16 +85,91 @@ export async function requestStop<T>(
     return await send(await ensureDaemon(context))
   } catch (cause) {
     // A session may stop only those that it has started, and only the supervisor knows them.
-    const isReadOnly = cause instanceof Refusal && cause.code === 'home-unusable' && !env['ONESHOT_ATTEMPT']
-    if (!isReadOnly) throw cause
+    const obstacle = env['ONESHOT_ATTEMPT'] ? null : findObstacle(home, cause)
+    if (obstacle === null) throw cause
     await endAll()
-    const names = sessions.map(shownName).join(', ')
+    if (obstacle === 'disk-full') return await retryWithSpace(context, sessions, request, send)
     throw refusal(
       'home-unusable',
-      `the processes of ${names} have ended, but ${cause.message}: oneshot could not record the ${request}`,
+      `the processes of ${listNames(sessions)} have ended, but ${errorMessage(cause)}: oneshot could not record the ${request}`,
       `make it writable, then repeat the command: otherwise oneshot may start them again`,
     )
   }
+}
+
+/** Returns why the supervisor could not record a request; null if the disk is not the reason. */
+function findObstacle(home: Home, cause: unknown): 'disk-full' | 'home-unusable' | null {
+  if (!(cause instanceof Refusal)) return null
+  if (cause.code === 'disk-full' || cause.code === 'home-unusable') return cause.code
+  return cause.code === 'daemon-unreachable' && new DiskReserve(home).isDiskFull ? 'disk-full' : null
+}
+
+/**
+ * Repeats a request whose processes have ended. If the disk has no space to record it, removes the end of the sessions'
+ * output; other processes may take that space, so it tries several times.
+ */
+async function retryWithSpace<T>(
+  context: CommandContext,
+  sessions: readonly SessionView[],
+  request: 'stop' | 'hold',
+  send: (client: Client) => Promise<T>,
+): Promise<T> {
+  const { home } = context
+  for (let tries = 1; ; tries++) {
+    await makeSpace(context, sessions, request)
+    try {
+      return await send(await ensureDaemon(context))
+    } catch (cause) {
+      if (findObstacle(home, cause) !== 'disk-full') throw cause
+      if (tries < RECORD_TRIES) continue
+      throw refusal(
+        'disk-full',
+        `the processes of ${listNames(sessions)} have ended, but the disk of ${home.root} is full: the supervisor records the ${request} when there is space`,
+        'free some space, then repeat the command',
+      )
+    }
+  }
+}
+
+/**
+ * Waits for the end of sessions. As long as the disk is full and their processes have ended, the supervisor may lack the
+ * space to record that: then this makes space.
+ */
+export async function makeSpaceWhile<T>(
+  context: CommandContext,
+  { sessions, request }: { sessions: () => readonly SessionView[]; request: 'stop' | 'hold' },
+  wait: () => Promise<T>,
+): Promise<T> {
+  const timer = setInterval(() => {
+    const ended = sessions().filter(({ phase, pid }) => phase === 'stopping' && pid === null)
+    void makeSpace(context, ended, request)
+  }, SPACE_INTERVAL)
+  try {
+    return await wait()
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** Removes the end of the sessions' output if the disk is full. */
+async function makeSpace(
+  { home, screen }: CommandContext,
+  sessions: readonly SessionView[],
+  request: 'stop' | 'hold',
+): Promise<void> {
+  if (!new DiskReserve(home).isDiskFull) return
+  const { cutOutput } = await import('./end-processes.ts')
+  for (const session of sessions) {
+    const removed = cutOutput(home, session)
+    if (removed > 0 && !screen.isQuiet)
+      screen.err.printLine(
+        `the disk is full: oneshot removed the last ${formatBytes(removed)} of the output of ${shownName(session)}, to record the ${request}`,
+      )
+  }
+}
+
+function listNames(sessions: readonly SessionView[]): string {
+  return sessions.map(shownName).join(', ')
 }
 
 /** The session may have ended by itself in the meantime, as the user wanted. */

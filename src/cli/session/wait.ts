@@ -24,10 +24,15 @@ export async function waitForEnd(
 }
 
 /** Waits until no process of the session lives, and returns its view; the session may end by itself meanwhile. */
-export async function waitForNoProcesses(home: Home, session: SessionView, signal: AbortSignal): Promise<SessionView> {
+export async function waitForNoProcesses(
+  home: Home,
+  session: SessionView,
+  options: { signal: AbortSignal; onChange?: (view: SessionView) => void },
+): Promise<SessionView> {
   let latest = session
-  for await (const view of watchSession(home, session.id, signal)) {
+  for await (const view of watchSession(home, session.id, options.signal)) {
     latest = view
+    options.onChange?.(view)
     if (view.phase === 'ended' || (view.phase === 'blocked' && view.pid === null)) break
   }
   return latest

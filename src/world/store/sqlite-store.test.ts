@@ -49,6 +49,22 @@ test('the store reserves space in pieces and lets the event loop run after each 
   expect(ballast()).toBe(0)
 })
 
+test('reserveFirstSpace leaves free pages in the file of a new database, so that its journal can restart on a full disk', () => {
+  store.reserveFirstSpace()
+  const left = path.join(folder, 'left.db')
+  fs.copyFileSync(file, left)
+  const reader = openForReading(left)
+  expect(reader.prepare(`SELECT value FROM meta WHERE key = 'epoch'`).get()).toEqual({ value: '1' })
+  expect(reader.prepare('PRAGMA freelist_count').get()).toEqual({
+    freelist_count: expect.toSatisfy((count: number) => count >= 16),
+  })
+  reader.close()
+  const { size } = fs.statSync(file)
+  store.reserveFirstSpace()
+  expect(fs.statSync(file).size).toBe(size)
+  expect(ballast()).toBe(0)
+})
+
 test('reserveSpace does nothing in a database with enough space, also for the next supervisor', async () => {
   await store.reserveSpace(SIZE)
   const successor = openStore(file)

@@ -20,7 +20,6 @@ import { type Database, indexOf, journalOf, openDatabase } from '../../os/sqlite
 
 /** SQLite writes a piece of this size in less than a millisecond. */
 const BALLAST = 64 * 1024
-
 /** Opens the store for writing and increases the epoch, after which no earlier supervisor can write. */
 export function openStore(file: string, onRecord: (session: Session) => void = () => undefined): SqliteStore {
   const reserve = new DiskReserve({ root: path.dirname(file) })
@@ -217,6 +216,21 @@ export class SqliteStore implements Store {
   }
 
   /**
+   * Allocates one piece within a new database, whose tables are in the journal only. If a program filled the disk before
+   * that, the database could not grow, and so the journal could not restart and would need space for every record.
+   */
+  reserveFirstSpace(): void {
+    if (countPages(this.#database).free * PAGE_SIZE >= BALLAST / 2) return
+    try {
+      this.#transactWithoutSync(() => this.#sql.putBallast.run('ballast.first', BALLAST))
+      this.#dropBallast()
+      restartJournal(this.#database)
+    } catch (cause) {
+      if (!isDiskFull(cause)) throw cause
+    }
+  }
+
+  /**
    * Allocates free space within the database and its journal, at most `size` bytes each. SQLite writes both in place,
    * so the supervisor can record a stop on a full disk. Other work runs between two pieces.
    */
@@ -296,16 +310,10 @@ export class SqliteStore implements Store {
       this.#tryTransaction(work)
     } catch (cause) {
       if (!isDiskFull(cause)) throw cause
-      this.#restartJournal()
-      this.#reserve.retryAfterRelease(() => this.#tryTransaction(work))
-    }
-  }
-
-  #restartJournal(): void {
-    try {
-      this.#database.exec('PRAGMA wal_checkpoint(RESTART)')
-    } catch {
-      // The database itself may lack the space for the journal's content: the reserve remains.
+      this.#reserve.retryAfterRelease(() => {
+        restartJournal(this.#database)
+        this.#tryTransaction(work)
+      })
     }
   }
 
@@ -323,6 +331,14 @@ export class SqliteStore implements Store {
 
   #storedEpoch(): number {
     return Number((this.#sql.epoch.get() as { value: string }).value)
+  }
+}
+
+function restartJournal(database: Database): void {
+  try {
+    database.exec('PRAGMA wal_checkpoint(RESTART)')
+  } catch {
+    // The database itself may lack the space for the journal's content: the reserve remains.
   }
 }
 
