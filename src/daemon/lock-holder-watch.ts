@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import type { Duration } from '../lib/time.ts'
 import type { Home } from '../state/home.ts'
 import { readPid } from '../state/pid-file.ts'
+import { progressFile } from '../state/supervisor-pid.ts'
 import { isSuspended } from '../os/process/processes.ts'
 
 /**
@@ -9,9 +10,6 @@ import { isSuspended } from '../os/process/processes.ts'
  * process.
  */
 const LONGEST_PAUSE: Duration = 2_000
-
-/** Returns the file whose mtime the active supervisor renews to show progress. The file holds its pid. */
-export const progressFile = (home: Home): string => `${home.lock}.pid`
 
 /**
  * Shows other processes that this supervisor makes progress. A call costs some microseconds and takes no disk space.

@@ -24,7 +24,12 @@ test.each<[string, SessionView, string | null]>([
     'oneshot resume demo-fix-auth',
   ],
   ['is a command that failed', makeEndedSessionView({ agent: 'command', outcome: 'failed' }), null],
+  [
+    'died without a supervisor',
+    makeSessionView({ phase: 'stopping', isUnsupervised: true, pid: null }),
+    'oneshot resume demo-fix-auth',
+  ],
 ])('findNextCommand returns the command for a session that %s', (_, session, way) => {
   expect(findNextCommand(session)).toBe(way)
-  expect(isResumable(session)).toBe(way?.includes('resume') ?? false)
+  expect(isResumable(session) || session.isUnsupervised === true).toBe(way?.includes('resume') ?? false)
 })

@@ -3,11 +3,15 @@ import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import type { Loop } from '../core/loop/loop-state.ts'
 import { NO_USAGE, addUsage, describeUsage } from '../core/session/usage.ts'
 
-/** The state of a session in one word: its phase while it lives, its outcome after; `held` when its user paused it. */
+/**
+ * The state of a session in one word: its phase while it lives, its outcome after; `held` when its user paused it, and
+ * `not-running` when its process has died and no supervisor runs.
+ */
 export type DisplayState =
   | Exclude<SessionView['phase'], 'ended'>
   | NonNullable<SessionView['outcome']>
   | 'held'
+  | 'not-running'
   | 'ended'
 
 const SYMBOLS: { readonly [S in DisplayState]: string } = {
@@ -16,6 +20,7 @@ const SYMBOLS: { readonly [S in DisplayState]: string } = {
   resting: '◔',
   blocked: '▲',
   held: '‖',
+  'not-running': '○',
   stopping: '◍',
   done: '✔',
   failed: '✖',
@@ -28,6 +33,7 @@ export const DISPLAY_STATES = Object.keys(SYMBOLS) as readonly DisplayState[]
 
 export function displayState(session: SessionView): DisplayState {
   if (session.phase === 'ended') return session.outcome ?? 'ended'
+  if (session.isUnsupervised === true) return 'not-running'
   return session.phase === 'blocked' && session.trouble === 'held' ? 'held' : session.phase
 }
 
@@ -59,7 +65,7 @@ export function isResumable(session: SessionView): boolean {
 /** Returns the command that continues the session; null when there is none, or the session needs none. */
 export function findNextCommand(session: SessionView): string | null {
   const cwdOption = session.reason?.includes(`its folder ${session.cwd} is gone`) ? ' --cwd DIR' : ''
-  if (isResumable(session)) return `oneshot resume ${session.name}${cwdOption}`
+  if (isResumable(session) || session.isUnsupervised === true) return `oneshot resume ${session.name}${cwdOption}`
   return session.phase === 'blocked' && session.mode === 'tty' ? `oneshot attach ${session.name}` : null
 }
 

@@ -9,6 +9,8 @@ import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { waitUntil } from '../../testkit/system/wait-until.ts'
 import { writeTroubleFile } from '../state/repeated-trouble-file.ts'
+import { writePid } from '../state/pid-file.ts'
+import { progressFile } from '../state/supervisor-pid.ts'
 import { attemptFolder } from '../state/session-folder.ts'
 import { bootId, identifyProcess, checkLiveness } from '../os/process/processes.ts'
 import { toSessionView } from './session-view.ts'
@@ -89,6 +91,7 @@ test('the view shows a live process with its pid', () => {
 
 test('the view does not show a process of an earlier boot, or with another birth, as alive', () => {
   const session = alive(newSession())
+  writePid(progressFile(temp.home), process.pid)
   for (const other of [{ boot: 'another' }, { birth: '1' }]) {
     const gone = withAttempt(session, { process: { ...(session.attempt.process as ProcessIdentity), ...other } })
     expect(toSessionView(gone, temp.home)).toMatchObject({
@@ -97,6 +100,21 @@ test('the view does not show a process of an earlier boot, or with another birth
       reason: `pid ${process.pid} is gone; not concluded yet`,
     })
   }
+})
+
+test('the view says that a session does not run when its process and the supervisor are dead, unless a stop is under way', () => {
+  const session = alive(newSession())
+  const identity = { ...(session.attempt.process as ProcessIdentity), birth: '1' }
+  const gone = withAttempt(session, { process: identity })
+  const reason = `pid ${process.pid} is gone; no supervisor runs`
+  expect(toSessionView(gone, temp.home)).toMatchObject({ phase: 'stopping', isUnsupervised: true, reason })
+  const next = { kind: 'end', outcome: 'stopped', reason: 'stopped by you', trouble: 'stopped' } as const
+  const stopping = { ...gone, phase: { name: 'stopping', step: 'interrupt', due: 2_000, next } as const }
+  expect(toSessionView(stopping, temp.home)).not.toHaveProperty('isUnsupervised')
+  writePid(progressFile(temp.home), process.pid)
+  expect(toSessionView(gone, temp.home)).not.toHaveProperty('isUnsupervised')
+  fs.utimesSync(progressFile(temp.home), 5, 5)
+  expect(toSessionView(gone, temp.home), 'a supervisor of an earlier boot').toMatchObject({ isUnsupervised: true })
 })
 
 test('the view shows the exit of a dead process as soon as it is on disk, even before the supervisor records it', async () => {
@@ -116,7 +134,7 @@ test('the view shows the exit of a dead process as soon as it is on disk, even b
   expect(toSessionView(session, temp.home)).toMatchObject({
     phase: 'stopping',
     signal: 'SIGKILL',
-    reason: 'killed by SIGKILL; not concluded yet',
+    reason: 'killed by SIGKILL; no supervisor runs',
   })
 })
 

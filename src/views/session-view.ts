@@ -12,6 +12,7 @@ import { type Instant, formatIso } from '../lib/time.ts'
 import { attemptFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'
 import { bootId, checkLiveness } from '../os/process/processes.ts'
+import { isSupervisorAlive } from '../state/supervisor-pid.ts'
 import { readTroubleFile } from '../state/repeated-trouble-file.ts'
 import { readExit } from '../state/shim-records.ts'
 
@@ -24,6 +25,8 @@ export function toSessionView(session: Session, home: Home): SessionView {
   const { spec, phase } = session
   const processCheck = phase.name === 'ended' ? null : checkProcess(session, home)
   const exit = session.attempt.exit ?? processCheck?.exit ?? null
+  const isStopping = phase.name === 'stopping' || phase.name === 'verifying'
+  const isUnsupervised = processCheck?.isOver === true && !isStopping && !isSupervisorAlive(home)
   return {
     name: spec.name,
     id: spec.id,
@@ -32,8 +35,12 @@ export function toSessionView(session: Session, home: Home): SessionView {
     agent: spec.agent,
     mode: spec.mode,
     phase: processCheck?.isOver === true ? 'stopping' : publicPhase(phase),
+    ...(isUnsupervised && { isUnsupervised }),
     outcome: phase.name === 'ended' ? phase.outcome : null,
-    reason: processCheck?.isOver === true ? `${processCheck.how}; not concluded yet` : describePhase(session),
+    reason:
+      processCheck?.isOver === true
+        ? `${processCheck.how}; ${isUnsupervised ? 'no supervisor runs' : 'not concluded yet'}`
+        : describePhase(session),
     trouble: 'trouble' in phase ? phase.trouble : null,
     get repeatedTrouble() {
       return phase.name === 'ended' ? undefined : readRepeatedTrouble(home, spec.id)

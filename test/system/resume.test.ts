@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { SessionView } from '../../src/api/contract/responses.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
+import { killAll } from './simulate-reboot.ts'
 import { TestHome, waitUntil } from './test-home.ts'
 import { stubAgents } from './stub-agents.ts'
 import { Terminal } from './terminal.ts'
@@ -68,6 +69,20 @@ it('resume starts a resting session at once', async () => {
     return view.phase === 'resting' && view.restarts > 0 ? view : undefined
   })
   expect((await testHome.json<SessionView>('resume', 'auth')).attempt).toBeGreaterThan(resting.attempt)
+})
+
+it('a session whose processes and supervisor were all killed is shown as not running, and resume continues it', async () => {
+  await demo('auth', 'work write=auth.txt steps=6 delay=10ms hang=3')
+  await testHome.hangs('auth')
+  await killAll(testHome)
+  expect(await testHome.ok('list')).toMatch(/demo-auth +○ not-running /)
+  const { stdout } = await testHome.oneshot('status', 'auth')
+  expect(stdout).toMatch(/^○ not-running demo-auth: pid \d+ is gone; no supervisor runs\n/)
+  expect(stdout).toMatch(/to continue +oneshot resume demo-auth\n/)
+  const resumed = await Promise.all([1, 2, 3].map(() => testHome.spawn(['resume', 'auth'])))
+  expect(resumed.map(({ stderr }) => stderr).join('')).not.toContain('is stopping')
+  expect(resumed.map(({ code }) => code)).toContain(0)
+  expect(await testHome.ended('auth')).toMatchObject({ outcome: 'done', attempt: 2 })
 })
 
 describe('oneshot resume', () => {

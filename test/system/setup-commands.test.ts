@@ -232,7 +232,8 @@ describe('oneshot daemon', () => {
     expect(await testHome.status('waiter')).toMatchObject({
       phase: 'stopping',
       outcome: null,
-      reason: 'exit code 5; not concluded yet',
+      isUnsupervised: true,
+      reason: 'exit code 5; no supervisor runs',
       pid: null,
       exitCode: 5,
     })

@@ -7,11 +7,7 @@ import { type TestHome, processesOf, waitUntil } from './test-home.ts'
 
 /** Simulates a power cut: every process of this home is gone, and the records belong to another boot. */
 export async function simulateReboot(testHome: TestHome): Promise<void> {
-  await waitUntil('nothing lives any more', () => {
-    const left = processesOf(testHome.root)
-    for (const { pid } of left) kill(pid)
-    return left.length === 0 ? true : undefined
-  })
+  await killAll(testHome)
   for (const file of ['daemon.sock', 'tmux.sock']) fs.rmSync(path.join(testHome.home.root, file), { force: true })
   const database = openDatabase(testHome.home.database)
   const rows = database.prepare('SELECT id, state FROM sessions').all() as { id: string; state: string }[]
@@ -23,6 +19,15 @@ export async function simulateReboot(testHome: TestHome): Promise<void> {
     if (fs.existsSync(started)) asOfEarlierBoot(started)
   }
   database.close()
+}
+
+/** Kills every process of this home: supervisor, keeper, tmux, shims and agents. */
+export async function killAll(testHome: TestHome): Promise<void> {
+  await waitUntil('nothing lives any more', () => {
+    const left = processesOf(testHome.root)
+    for (const { pid } of left) kill(pid)
+    return left.length === 0 ? true : undefined
+  })
 }
 
 const EARLIER = '00000000-0000-4000-8000-000000000000'

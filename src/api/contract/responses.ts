@@ -19,6 +19,8 @@ export interface SessionView {
   readonly agent: string
   readonly mode: 'headless' | 'tty'
   readonly phase: 'starting' | 'running' | 'resting' | 'blocked' | 'stopping' | 'ended'
+  /** True when its process has ended and no supervisor runs that could restart it; absent otherwise. */
+  readonly isUnsupervised?: true
   readonly outcome: 'done' | 'failed' | 'stopped' | 'gave-up' | null
   /** The reason for this phase or end, one sentence with the evidence. */
   readonly reason: string | null

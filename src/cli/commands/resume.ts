@@ -3,7 +3,8 @@ import type { ResumePreview, SessionView } from '../../api/contract/responses.ts
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { readResumePreview } from '../../views/resume-preview.ts'
 import { readTranscriptLength } from '../../views/output-log-source.ts'
-import { readSession } from '../../views/sessions.ts'
+import type { Home } from '../../state/home.ts'
+import { readSession, watchSession } from '../../views/sessions.ts'
 import { isLoop, isResumable } from '../../views/session-state.ts'
 import { ensureDaemon, findRespondingDaemon } from '../daemon/ensure-daemon.ts'
 import { isLive } from '../session/find-session.ts'
@@ -20,6 +21,9 @@ import { parseEnvChanges } from '../resume/from-remote.ts'
 import { type Command, type CommandContext, resolvePath } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { sessionArgument } from '../args/command.ts'
+
+/** Milliseconds. A supervisor restarts an agent within a second of its own start. */
+const RECOVERY_TIMEOUT = 10_000
 
 export const command: Command = {
   name: 'resume',
@@ -135,14 +139,24 @@ async function resumeLocal(
   const changes = parseEnvChanges(args, env)
   const cwd = args.value(OPTIONS.movedTo)
   const client = await ensureDaemon(context)
-  const found = isSupervised ? chosen : (readSession(home, chosen.id) ?? chosen)
-  const isStillRunning = !isSupervised && isLive(found) && !isResumable(found)
-  if (isStillRunning) return { session: found, supervision: true, work: false }
+  const wasUnsupervised = !isSupervised || chosen.isUnsupervised === true
+  const found = wasUnsupervised ? await readRecovered(home, chosen) : chosen
+  const isRunning = wasUnsupervised && isLive(found) && !isResumable(found)
+  if (isRunning) return { session: found, supervision: true, work: chosen.isUnsupervised === true }
   const session = await client.resume(chosen.id, {
     env: changes,
     ...(cwd !== undefined && { cwd: resolvePath(context, cwd) }),
   })
   return { session, supervision: !isSupervised, work: true }
+}
+
+/** Returns the session after the new supervisor has recorded the end of a dead process, and has restarted the agent. */
+async function readRecovered(home: Home, chosen: SessionView): Promise<SessionView> {
+  let latest = readSession(home, chosen.id) ?? chosen
+  const isSettled = ({ phase }: SessionView): boolean => phase !== 'stopping'
+  for await (const view of watchSession(home, chosen.id, AbortSignal.timeout(RECOVERY_TIMEOUT), isSettled))
+    latest = view
+  return latest
 }
 
 function describeResult({ session, supervision, work }: ResumeResult, paint: Paint): string {

@@ -10,6 +10,7 @@ const STATE_COLORS: { readonly [S in DisplayState]: ColorName } = {
   resting: 'yellow',
   blocked: 'magenta',
   held: 'yellow',
+  'not-running': 'yellow',
   stopping: 'yellow',
   done: 'green',
   failed: 'red',

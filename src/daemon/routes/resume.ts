@@ -18,7 +18,7 @@ import {
   sessionRoute,
   type SessionRouteCall,
 } from './route.ts'
-import { settleEndedSessions, waitUntilStarted } from './start-session.ts'
+import { settleEndedSessions, waitUntilStarted, waitWhile } from './start-session.ts'
 
 export const RESUME_ROUTES: Routes = {
   'POST /v1/sessions/:id/resume': sessionRoute({
@@ -34,6 +34,7 @@ async function resumeSession(
   context: RouteContext,
   { body: request, id, caller }: SessionRouteCall<ResumeRequest>,
 ): Promise<SessionView> {
+  const isBetweenAttempts = await waitBetweenAttempts(context, id)
   const { spec, phase } = loadSession(context, id)
   const { name } = spec
   if (phase.name === 'ended') {
@@ -48,6 +49,8 @@ async function resumeSession(
       return loadSessionView(context, id)
     }
   } else if (!isIdle(loadSession(context, id))) {
+    if (isBetweenAttempts && (phase.name === 'starting' || phase.name === 'running'))
+      return loadSessionView(context, id)
     throw refusal(
       'session-running',
       `${name} is ${publicPhase(phase)}: there is nothing to resume`,
@@ -61,6 +64,17 @@ async function resumeSession(
   await (phase.name === 'ended' ? wakeSession(resumeNow, context, { id, caller, cwd: request.cwd }) : resumeNow())
   await whenStarted
   return loadSessionView(context, id)
+}
+
+/**
+ * Waits while the supervisor ends the processes of an attempt after which the session continues or is held. Returns
+ * false if the session is not in this state.
+ */
+async function waitBetweenAttempts(context: RouteContext, id: SessionId): Promise<boolean> {
+  const { phase } = loadSession(context, id)
+  if (phase.name !== 'stopping' || phase.next.kind === 'end') return false
+  await waitWhile('stopping', context.engine, id)
+  return true
 }
 
 /** Adds the changes to the session's files, and the refusal that a resume would cause. */

@@ -67,10 +67,15 @@ export async function settleEndedSessions(context: RouteContext): Promise<void> 
 }
 
 export function waitUntilStarted(engine: Engine, id: SessionId): Promise<void> {
+  return waitWhile('starting', engine, id)
+}
+
+/** Waits until the session has left this phase, at most for the time of a start. */
+export function waitWhile(phase: Session['phase']['name'], engine: Engine, id: SessionId): Promise<void> {
   return new Promise(resolve => {
     const timer = setTimeout(finish, START_TIMEOUT)
     const unsubscribe = engine.onChange(session => {
-      if (session.spec.id === id && session.phase.name !== 'starting') finish()
+      if (session.spec.id === id && session.phase.name !== phase) finish()
     })
     function finish(): void {
       clearTimeout(timer)

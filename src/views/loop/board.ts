@@ -202,7 +202,7 @@ function nextSteps(loop: Loop, session: SessionView): Pick<LoopView, 'next' | 'a
   const { name, phase } = session
   const landing =
     hasUnlandedWork(loop) && (phase === 'ended' || phase === 'blocked') ? `oneshot ralph land ${name}` : null
-  if (isResumable(session)) return { next: findNextCommand(session), also: landing }
+  if (isResumable(session) || session.isUnsupervised === true) return { next: findNextCommand(session), also: landing }
   if (phase === 'ended' && isPlanOnly(loop))
     return {
       next: formatCommandLine(['oneshot', 'ralph', ...(loop.spec.list === null ? [] : [loop.spec.list])]),
