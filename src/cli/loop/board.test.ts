@@ -59,6 +59,28 @@ it.each([6, 8, 10, 12, 20])('in a window of %i lines the board keeps the next co
   expect(shown.at(-1)).toBe('  next  oneshot attach ralph-prd')
 })
 
+describe('a recovery command', () => {
+  const cure = `git checkout ${'0123456789abcdef'.repeat(4)} -- notes/a-file-with-a-long-name.txt`
+  const note = `the agent of task 1 removed a file of yours: \`${cure}\` brings it back`
+  const evidence = `the agent of task 2 has set core.bare: \`${cure}\`, then oneshot resume ralph-prd`
+  const tasks = board.tasks.map(task => (task.state === 'blocked' ? { ...task, evidence } : task))
+  const shown = (width: number, height: number): string[] =>
+    boardLines({ ...board, notes: [note], tasks }, 'head', plain, { width, height })
+
+  it.each([40, 80, 120])('of a note or a blocked task is complete on a line of its own at %i columns', width => {
+    const lines = shown(width, Number.POSITIVE_INFINITY).map(line => line.trim())
+    expect(lines.filter(line => line === cure)).toHaveLength(2)
+  })
+
+  it('does not push the tasks out of a window', () => {
+    expect(shown(80, 40).filter(line => displayWidth(line) > 80)).toEqual([])
+    expect(shown(80, 40).join('').replaceAll(' ', '')).toContain(cure.replaceAll(' ', ''))
+    expect(shown(80, 16).filter(line => line.startsWith('  note: '))).toHaveLength(1)
+    expect(shown(80, 16).at(-1)).toBe('  next  oneshot attach ralph-prd')
+    expect(shown(80, 16).some(line => line.startsWith('3   ● working'))).toBe(true)
+  })
+})
+
 it('the board names both next commands, and the branch of a blocked task', () => {
   const blocked = board.tasks.map(task => (task.state === 'blocked' ? { ...task, branch: 'oneshot/x-2' } : task))
   const partly = { ...board, next: 'oneshot resume ralph-prd', also: 'oneshot ralph land ralph-prd', tasks: blocked }

@@ -4,6 +4,7 @@ import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { formatDuration } from '../../lib/time.ts'
 import type { ColorName, Paint } from '../terminal/colors.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
+import { hasCommand, noteLines } from './note-lines.ts'
 import { type FoldedTasks, foldTasks, isFolded } from './fold-tasks.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import type { Output } from '../terminal/output.ts'
@@ -47,7 +48,7 @@ export function boardLines(
   paint: Paint,
   { width, height }: { width: number; height: number },
 ): string[] {
-  const notes = board.notes.map(note => truncateToWidth(`  note: ${toOneLine(note)}`, width))
+  const notes = allNoteLines(board, width, height)
   const facts = factLines(board, width).map(text => paint.dim(text))
   const header = [head, `  ${progressBar(board, paint, width)}`, ...facts, ...notes]
   const footer = [...blockedBranchLines(board, paint, width), ...nextCommandLines(board, paint, width)]
@@ -56,6 +57,26 @@ export function boardLines(
   const columns = fixedColumns(width, paint)
   const table = renderTable([...columns, ...textColumns(columns, rows, width)], rows, { headers: true, width })
   return fitToHeight(header, ['', ...table], footer, height)
+}
+
+/** Part of a window that notes may take: its tasks need the rest. */
+const NOTES_SHARE = 1 / 3
+
+/**
+ * Renders the notes, and the evidence of blocked tasks that gives a command: the table would cut it. In a window that is
+ * too low for that, each note has one line.
+ */
+function allNoteLines(board: LoopView, width: number, height: number): string[] {
+  const blocked = board.tasks.flatMap(({ id, state, evidence }): [string, string][] =>
+    state === 'blocked' && evidence !== null && Number.isFinite(width) && hasCommand(evidence)
+      ? [[`task ${id}`, evidence]]
+      : [],
+  )
+  const notes = [...board.notes.map((note): [string, string] => ['note', note]), ...blocked]
+  const isWrapped = Number.isFinite(height) // A line that is too long would shift a board that is redrawn in place.
+  const lines = notes.flatMap(([label, text]) => noteLines(label, text, { width, isWrapped }))
+  if (lines.length <= height * NOTES_SHARE) return lines
+  return board.notes.map(note => truncateToWidth(`  note: ${toOneLine(note)}`, width))
 }
 
 /** Keeps the next command visible even in the smallest window. */
