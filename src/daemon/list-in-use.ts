@@ -1,4 +1,5 @@
 import { parseLoopPlace } from '../core/loop/spec.ts'
+import { shownName } from '../api/contract/shown-name.ts'
 import type { Session, Spec } from '../core/session/session-state.ts'
 import path from 'node:path'
 import { LOOP_KINDS } from '../api/contract/known-agents.ts'
@@ -25,11 +26,11 @@ export function assertListUnused(requested: Pick<Spec, 'agent' | 'cwd' | 'argv'>
   if (holder === undefined && loopInCheckout !== undefined)
     throw refusal(
       'session-alive',
-      `${loopInCheckout.spec.name} works in this checkout, one task after the other`,
-      describeAlternatives(loopInCheckout.spec.name),
+      `${shownName(loopInCheckout.spec)} works in this checkout, one task after the other`,
+      describeAlternatives(shownName(loopInCheckout.spec)),
     )
   if (holder === undefined) return
-  const { name } = holder.spec
+  const name = shownName(holder.spec)
   const file = describeList(requested)
   throw refusal(
     'session-alive',

@@ -1,4 +1,5 @@
 import crypto from 'node:crypto'
+import { shownName } from '../api/contract/shown-name.ts'
 import fs from 'node:fs'
 import path from 'node:path'
 import { AGENT_KINDS, AGENT_PROGRAMS, installCommand, LOOP_KINDS } from '../api/contract/known-agents.ts'
@@ -132,7 +133,7 @@ function findThread(
 export function assertThreadFree(requested: { agent: string; thread: string }, live: readonly Session[]): void {
   const holder = live.find(({ spec, thread }) => spec.agent === requested.agent && thread.id === requested.thread)
   if (holder === undefined) return
-  const { name } = holder.spec
+  const name = shownName(holder.spec)
   throw refusal('thread-busy', `${name} uses that conversation now`, `oneshot send ${name} "…"`)
 }
 

@@ -1,4 +1,5 @@
 import type { SessionView } from '../api/contract/responses.ts'
+import { shownName } from '../api/contract/shown-name.ts'
 import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import type { Loop } from '../core/loop/loop-state.ts'
 import { NO_USAGE, addUsage, describeUsage } from '../core/session/usage.ts'
@@ -65,16 +66,15 @@ export function isResumable(session: SessionView): boolean {
 /** Returns the command that continues the session; null when there is none, or the session needs none. */
 export function findNextCommand(session: SessionView): string | null {
   const cwdOption = session.reason?.includes(`its folder ${session.cwd} is gone`) ? ' --cwd DIR' : ''
-  if (isResumable(session) || session.isUnsupervised === true) return `oneshot resume ${session.name}${cwdOption}`
-  return session.phase === 'blocked' && session.mode === 'tty' ? `oneshot attach ${session.name}` : null
+  if (isResumable(session) || session.isUnsupervised === true) return `oneshot resume ${shownName(session)}${cwdOption}`
+  return session.phase === 'blocked' && session.mode === 'tty' ? `oneshot attach ${shownName(session)}` : null
 }
 
 /** Describes the user's options for a session that waits for an answer. */
 export function describeAnswer(session: SessionView): string {
-  const { name } = session
   const command = findNextCommand(session)
   if (command !== null) return `continue with: ${command}`
-  return `a headless session cannot receive an answer: oneshot stop ${name}, and run it again with --tty`
+  return `a headless session cannot receive an answer: oneshot stop ${shownName(session)}, and run it again with --tty`
 }
 
 /** Describes the usage of a session; null while there is none. */

@@ -76,6 +76,18 @@ describe('names and folders of sessions:', () => {
     expect(await testHome.ok('events', 'job')).toContain('renamed to login')
   })
 
+  it('commands and refusals show the new name of a renamed session', async () => {
+    await testHome.ok('run', '--agent', 'demo', '--name', 'job', 'work steps=1000 delay=50ms')
+    await testHome.ok('rename', 'job', 'login')
+    const refused = await testHome.oneshot('resume', 'login')
+    expect(refused.stderr).toMatch(/login is (starting|running): there is nothing to resume\n.*oneshot status login\n$/)
+    expect(await testHome.ok('hold', 'login')).toContain('login: held by you')
+    expect(await testHome.ok('status', 'login')).toContain('oneshot resume login')
+    expect(await testHome.ok('resume', 'login')).toBe('login')
+    await testHome.ok('stop', 'login')
+    expect((await testHome.oneshot('hold', 'login')).stderr).not.toContain('demo-job')
+  })
+
   it('stop, hold and clean accept the new name of a renamed session', async () => {
     await testHome.ok(...sleeper('job'))
     await testHome.ok('rename', 'job', 'login')

@@ -1,4 +1,5 @@
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { noticeWhenSlow } from '../terminal/command-streams.ts'
 import { toJson } from '../terminal/format.ts'
@@ -6,7 +7,6 @@ import { formatDiffStat, formatLeftOut } from '../session/format-session.ts'
 import { pickSession } from '../session/find-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { shownName } from '../session/format-session.ts'
 import { sessionArgument } from '../args/command.ts'
 
 export const command: Command = {

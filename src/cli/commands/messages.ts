@@ -1,4 +1,5 @@
 import { refusal } from '../../api/contract/problems.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'
 import { toOneLine, renderTerminalText } from '../../lib/text/terminal-text.ts'
 import { readMessage, readMessages } from '../../views/sessions.ts'
@@ -12,7 +13,6 @@ import { relativeTime } from '../terminal/format.ts'
 import { pickSession } from '../session/find-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { shownName } from '../session/format-session.ts'
 import { sessionArgument } from '../args/command.ts'
 
 export const command: Command = {

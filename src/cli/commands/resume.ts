@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { shownName } from '../../api/contract/shown-name.ts'
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { readResumePreview } from '../../views/resume-preview.ts'
@@ -167,7 +168,8 @@ function describeResult({ session, supervision, work }: ResumeResult, paint: Pai
 }
 
 function describeResumed(session: SessionView, paint: Paint): string {
-  const { name, phase, attempt, thread } = session
+  const { phase, attempt, thread } = session
+  const name = shownName(session)
   if (phase === 'ended')
     return `${stateLine(session, paint)}\nits project is now in ${toOneLine(session.cwd)}; give it more to do: oneshot send ${name} "…"`
   if (phase !== 'starting' && phase !== 'running') return stateLine(session, paint)

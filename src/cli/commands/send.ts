@@ -1,4 +1,5 @@
 import crypto from 'node:crypto'
+import { shownName } from '../../api/contract/shown-name.ts'
 import type { SendRequest } from '../../api/contract/requests.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'
 import { Refusal } from '../../lib/errors.ts'
@@ -165,7 +166,8 @@ export interface SentMessage {
 /** Describes the delivery of a message in one sentence. */
 export function deliveryNotice({ message, before, session, ahead }: SentMessage, now: Instant): string {
   const accepted = `message ${message.number} accepted`
-  const { name, phase } = session
+  const { phase } = session
+  const name = shownName(session)
   const queued = ahead.length === 0 ? null : `after ${listMessages(ahead)}`
   if (phase === 'blocked') {
     const question = toOneLine(session.reason ?? 'it waits for you')

@@ -1,4 +1,5 @@
 import { refusal } from '../../api/contract/problems.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import type { SessionView, UsageView } from '../../api/contract/responses.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import { formatBytes } from '../../lib/bytes.ts'
@@ -181,7 +182,8 @@ function describeExit({ exitCode, signal }: SessionView): string | null {
 }
 
 function nextSteps(session: SessionView): string {
-  const { name, phase } = session
+  const { phase } = session
+  const name = shownName(session)
   const more = takesMessages(session) ? `oneshot send ${name} "…"   ` : ''
   if (phase !== 'ended') return `oneshot follow ${name}   oneshot attach ${name}   ${more}oneshot stop ${name}`
   return `see what it wrote: oneshot log ${name}${more === '' ? '' : `   give it more to do: ${more}`}`.trimEnd()

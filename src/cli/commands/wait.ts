@@ -1,4 +1,5 @@
 import type { SessionView } from '../../api/contract/responses.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import { describeAnswer } from '../../views/session-state.ts'
 import { ensureDaemon } from '../daemon/ensure-daemon.ts'
 import { isLive } from '../session/find-session.ts'
@@ -51,7 +52,7 @@ async function wait(args: ParsedArgs, context: CommandContext): Promise<number> 
   const views = [...latest.values()]
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson(views.length === 1 ? views[0] : views))
   if (outcome.ended === 'by-itself') return views.map(exitStatusFor).find(code => code !== 0) ?? 0
-  const names = views.filter(view => view.phase !== 'ended').map(view => view.name)
+  const names = views.filter(view => view.phase !== 'ended').map(shownName)
   const why = outcome.ended === 'interrupted' ? '\nstopped waiting' : 'waited long enough'
   if (!args.has(OPTIONS.json) || screen.err.isTerminal)
     screen.err.printLine(`${why}; the work continues: ${names.join(', ')}`)

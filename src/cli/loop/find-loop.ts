@@ -1,5 +1,6 @@
 import type { SessionView } from '../../api/contract/responses.ts'
 import { readLoop } from '../../state/loop-file.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
 import { findEnded, findEndedNames, findLive, hasSession } from '../../views/session-search.ts'
 import { readSession } from '../../views/sessions.ts'
@@ -8,7 +9,6 @@ import type { Home } from '../../state/home.ts'
 import { pickSession } from '../session/find-session.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { type CommandContext, currentDirectory } from '../context.ts'
-import { shownName } from '../session/format-session.ts'
 
 /** So many ended loops of a directory may have worked on another list since. */
 const RECENT = 50

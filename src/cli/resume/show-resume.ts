@@ -1,4 +1,5 @@
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import type { Paint } from '../terminal/colors.ts'
 import { stateLine } from '../session/format-session.ts'
@@ -35,7 +36,7 @@ export async function showResumed(
     })
   }
   if (args.has(OPTIONS.json)) out.printLine(toJson(session))
-  else if (isQuiet || !out.isTerminal) out.printLine(session.name)
+  else if (isQuiet || !out.isTerminal) out.printLine(shownName(session))
   else out.printLine(message)
   return 0
 }

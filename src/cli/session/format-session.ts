@@ -1,4 +1,5 @@
 import type { CheckpointView, SessionView } from '../../api/contract/responses.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { type DisplayState, displayState, renderState } from '../../views/session-state.ts'
 import type { ColorName, Paint } from '../terminal/colors.ts'
@@ -21,11 +22,6 @@ const STATE_COLORS: { readonly [S in DisplayState]: ColorName } = {
 
 export function colorState(text: string, session: SessionView, paint: Paint): string {
   return paint[STATE_COLORS[displayState(session)]](text)
-}
-
-/** Returns the name that the user gave last. JSON, refs and panes keep the first one. */
-export function shownName({ label, name }: Pick<SessionView, 'label' | 'name'>): string {
-  return label ?? name
 }
 
 /** Returns `✔ done demo-fix-auth: exit code 0`. */

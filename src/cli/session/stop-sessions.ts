@@ -1,4 +1,5 @@
 import type { Client } from '../../api/client.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { formatBytes } from '../../lib/bytes.ts'
@@ -11,7 +12,7 @@ import { ensureDaemon, findRespondingDaemon } from '../daemon/ensure-daemon.ts'
 import { isLive, withoutWorkers } from './find-session.ts'
 import { INTERRUPTED, untilInterrupted, TIMED_OUT } from '../terminal/interrupts.ts'
 import type { CommandContext } from '../context.ts'
-import { shownName, stateLine } from './format-session.ts'
+import { stateLine } from './format-session.ts'
 import { waitForEnd } from './wait.ts'
 
 /** Interrupt, terminate and kill take about ten seconds together; a minute means a failure. */
@@ -44,7 +45,7 @@ export async function stopSessions(
   const workers = topLevel.flatMap(session => readWorkers(home, session).filter(isLive))
   const latest = new Map([...requested, ...workers].map(view => [view.id, view]))
   if (screen.err.isTerminal && !screen.isQuiet)
-    screen.err.printLine(`stopping ${requested.map(view => view.name).join(', ')} …`)
+    screen.err.printLine(`stopping ${requested.map(shownName).join(', ')} …`)
   const outcome = await untilInterrupted(screen, { timeout: options.timeout ?? STOP_TIMEOUT }, signal =>
     makeSpaceWhile(context, { sessions: () => [...latest.values()], request: 'stop' }, () =>
       Promise.all(

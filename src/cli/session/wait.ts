@@ -1,8 +1,9 @@
 import { refusal } from '../../api/contract/problems.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { watchSession } from '../../views/sessions.ts'
 import type { Home } from '../../state/home.ts'
-import { formatLeftOut, shownName } from './format-session.ts'
+import { formatLeftOut } from './format-session.ts'
 import { isResumable } from '../../views/session-state.ts'
 
 /** Waits for a session's end and returns its last view; when aborted, the latest one. */
@@ -56,7 +57,8 @@ export async function waitForCheckpoint(home: Home, session: SessionView): Promi
 }
 
 export function describeCheckpoint(session: SessionView): string[] {
-  const { name, checkpoint } = session
+  const { checkpoint } = session
+  const name = shownName(session)
   if (checkpoint === null) return []
   const { number } = checkpoint
   const commands = [`oneshot diff ${name}`, ...(isResumable(session) ? [`oneshot resume ${name}`] : [])]

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { shownName } from '../../api/contract/shown-name.ts'
 import { parseRestoreRequest, type RestoreRequest } from '../../api/contract/requests.ts'
 import type { CheckpointView, RestoredView } from '../../api/contract/responses.ts'
 import { refusal } from '../../api/contract/problems.ts'
@@ -36,13 +37,13 @@ async function restoreSession(
   const session = loadSession(context, id)
   const { engine, checkpoints } = context
   const all = await refuseOnFailure('cannot-restore', checkpoints.list(checkpointTargetOf(session.spec)))
-  const checkpoint = findCheckpoint(all, request.checkpoint, session.spec.name)
+  const checkpoint = findCheckpoint(all, request.checkpoint, shownName(session.spec))
   if (request.here === true) assertNothingRuns(session.spec.cwd, context)
   const branch = request.branch ?? `oneshot/${session.spec.name}-${checkpoint.number}`
   const worktree = request.worktree ?? null
   const destination = request.here === true ? 'here' : { branch, worktree }
   const restoring = engine.services.restore(session, checkpoint, destination)
-  const worktreeCommand = `oneshot restore ${session.spec.name}@${checkpoint.number} --worktree DIR`
+  const worktreeCommand = `oneshot restore ${shownName(session.spec)}@${checkpoint.number} --worktree DIR`
   const hint = destination === 'here' ? `move it away and try again, or: ${worktreeCommand}` : undefined
   const { before, files, missing } = await refuseOnFailure('cannot-restore', restoring, hint)
   const view = { checkpoint: toCheckpointView(checkpoint), before: before && toCheckpointView(before), files, missing }
@@ -64,7 +65,8 @@ export function assertNothingRuns(
   const top = checkpoints.worktreeRoot(folder) ?? folder
   const running = store.live().find(other => isWithin(other.spec.cwd, top) && !isIdle(other))
   if (running === undefined) return
-  const { name, cwd } = running.spec
+  const { cwd } = running.spec
+  const name = shownName(running.spec)
   throw refusal('session-alive', `${name} is running in ${cwd}`, `oneshot hold ${name}, then try again`)
 }
 

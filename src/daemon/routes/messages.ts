@@ -1,4 +1,5 @@
 import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { parseSendRequest, type SendRequest } from '../../api/contract/requests.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'
@@ -27,8 +28,8 @@ async function sendMessage(
   if (!context.agents(spec.agent).takesPrompt) {
     throw refusal(
       'takes-no-messages',
-      `${spec.name} is a command, and reads no messages`,
-      `oneshot attach ${spec.name}`,
+      `${shownName(spec)} is a command, and reads no messages`,
+      `oneshot attach ${shownName(spec)}`,
     )
   }
   assertTakesMessages(spec, context.store.live())
@@ -45,14 +46,15 @@ async function sendMessage(
 }
 
 /** Refuses messages to a loop: only its agents read messages. */
-function assertTakesMessages({ id, name, agent }: Spec, live: readonly Session[]): void {
+function assertTakesMessages(loop: Spec, live: readonly Session[]): void {
+  const { id, agent } = loop
   if (!LOOP_KINDS.includes(agent)) return
   const workers = live.filter(({ spec }) => spec.parent?.id === id)
   const hint =
     workers.length === 0
       ? 'no agent works for it now; add tasks to its list instead'
-      : workers.map(({ spec }) => `oneshot send ${spec.name} "…"`).join(', or ')
-  throw refusal('takes-no-messages', `${name} is a loop and reads no messages; its agents do`, hint)
+      : workers.map(({ spec }) => `oneshot send ${shownName(spec)} "…"`).join(', or ')
+  throw refusal('takes-no-messages', `${shownName(loop)} is a loop and reads no messages; its agents do`, hint)
 }
 
 /** A loop's messages to its agents count as the user's. */

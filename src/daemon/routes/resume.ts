@@ -1,4 +1,5 @@
 import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { parseResumeRequest, type ResumeRequest } from '../../api/contract/requests.ts'
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
@@ -36,7 +37,7 @@ async function resumeSession(
 ): Promise<SessionView> {
   const isBetweenAttempts = await waitBetweenAttempts(context, id)
   const { spec, phase } = loadSession(context, id)
-  const { name } = spec
+  const name = shownName(spec)
   if (phase.name === 'ended') {
     if (!context.agents(spec.agent).takesPrompt)
       throw refusal('session-ended', `${name} is a command, and is not started twice`, 'oneshot run -- COMMAND again')
@@ -111,7 +112,7 @@ async function assertWakable(context: RouteContext, id: SessionId, cwd?: string)
   await context.assertReady()
   await settleEndedSessions(context)
   const { spec, thread } = loadSession(context, id)
-  assertFolderExists(cwd ?? spec.cwd, `if its project was moved: oneshot resume ${spec.name} --cwd DIR`)
+  assertFolderExists(cwd ?? spec.cwd, `if its project was moved: oneshot resume ${shownName(spec)} --cwd DIR`)
   const others = context.store.live().filter(other => other.spec.id !== id)
   assertListUnused({ ...spec, cwd: cwd ?? spec.cwd }, others)
   if (thread.id !== null) assertThreadFree({ agent: spec.agent, thread: thread.id }, others)
@@ -154,8 +155,9 @@ function shortCommit(head: string | null): string {
  * Describes how to give a finished session more work. A loop takes more work through its list, because only its agents
  * read messages.
  */
-function describeMoreWork({ name, agent, argv }: Spec): string {
-  if (!LOOP_KINDS.includes(agent)) return `give it more to do: oneshot send ${name} "…"`
+function describeMoreWork(spec: Spec): string {
+  const { agent, argv } = spec
+  if (!LOOP_KINDS.includes(agent)) return `give it more to do: oneshot send ${shownName(spec)} "…"`
   const list = parseListPath({ argv })
   return `${list === null ? 'open another issue' : `add a box to ${list}`}, then: oneshot ralph`
 }

@@ -1,4 +1,5 @@
 import { assertTaskName } from '../../api/config/keys.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import {
   parseCleanRequest,
@@ -68,7 +69,8 @@ async function stopSession(
 
 async function holdSession(context: RouteContext, { id, caller }: SessionRouteCall<undefined>): Promise<SessionView> {
   const { spec, phase } = loadSession(context, id)
-  if (phase.name === 'ended') throw refusal('session-ended', `${spec.name} has ended`, `oneshot status ${spec.name}`)
+  if (phase.name === 'ended')
+    throw refusal('session-ended', `${shownName(spec)} has ended`, `oneshot status ${shownName(spec)}`)
   await context.engine.hold(id, caller?.spec.name)
   return loadSessionView(context, id)
 }
@@ -80,12 +82,16 @@ async function renameSession(
 ): Promise<SessionView> {
   const { name } = body
   const { spec } = loadSession(context, id)
-  assertTaskName(name, `oneshot rename ${spec.name}`)
+  assertTaskName(name, `oneshot rename ${shownName(spec)}`)
   await context.startMutex.run('run', async () => {
     const others = context.store.live().filter(other => other.spec.id !== id)
     const holder = others.find(other => listNames(other.spec).includes(name))
     if (holder !== undefined)
-      throw refusal('name-taken', `${holder.spec.name} is already called ${name}`, `oneshot status ${holder.spec.name}`)
+      throw refusal(
+        'name-taken',
+        `${holder.spec.name} is already called ${name}`,
+        `oneshot status ${shownName(holder.spec)}`,
+      )
     if (spec.label !== name) await context.engine.amend(id, { label: name })
   })
   return loadSessionView(context, id)
@@ -119,8 +125,8 @@ async function cleanSessions(
     if (loadSession(context, id).phase.name !== 'ended') {
       throw refusal(
         'session-alive',
-        `${loadSession(context, id).spec.name} has not ended`,
-        `oneshot stop ${loadSession(context, id).spec.name}`,
+        `${shownName(loadSession(context, id).spec)} has not ended`,
+        `oneshot stop ${shownName(loadSession(context, id).spec)}`,
       )
     }
     const { name } = loadSession(context, id).spec

@@ -1,4 +1,5 @@
 import { LOOP_KINDS } from '../../api/contract/known-agents.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { parseTasksRequest, type TasksRequest } from '../../api/contract/requests.ts'
 import type { TaskView } from '../../api/contract/responses.ts'
@@ -44,7 +45,10 @@ function resolveTasks(request: TasksRequest, session: Session, tracked: TrackerS
   )
   if (added.some(({ title }) => title === '')) throw refusal('usage', 'a task needs a title')
   if (session.tasks.length + added.length > MAX_TASKS)
-    throw refusal('too-many-tasks', `${session.spec.name} has ${session.tasks.length} tasks, of ${MAX_TASKS} at most`)
+    throw refusal(
+      'too-many-tasks',
+      `${shownName(session.spec)} has ${session.tasks.length} tasks, of ${MAX_TASKS} at most`,
+    )
   return added
 }
 
@@ -53,8 +57,8 @@ function assertNoLoop({ spec }: Session): void {
   if (!LOOP_KINDS.includes(spec.agent)) return
   throw refusal(
     'usage',
-    `${spec.name} is a loop: its tasks are those of ${describeList(spec)}`,
-    `change them there; oneshot ralph status ${spec.name} shows how they stand`,
+    `${shownName(spec)} is a loop: its tasks are those of ${describeList(spec)}`,
+    `change them there; oneshot ralph status ${shownName(spec)} shows how they stand`,
   )
 }
 
@@ -68,7 +72,7 @@ function findTask(id: string, { tasks, spec }: Session, tracked: TrackerSnapshot
   throw refuseUnknownTask(
     id,
     tasks.map(task => task.id),
-    spec.name,
+    shownName(spec),
   )
 }
 

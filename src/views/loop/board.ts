@@ -1,4 +1,5 @@
 import { LOOP_TASK_STATES, type LoopTaskState, type LoopTaskView, type LoopView } from '../../api/contract/loop-view.ts'
+import { shownName } from '../../api/contract/shown-name.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { isReady, requestedTasks } from '../../core/loop/schedule.ts'
 import {
@@ -199,7 +200,8 @@ function countStates(tasks: readonly LoopTaskView[]): LoopView['counts'] {
 
 /** Returns the next commands for the user, if any. */
 function nextSteps(loop: Loop, session: SessionView): Pick<LoopView, 'next' | 'also'> {
-  const { name, phase } = session
+  const { phase } = session
+  const name = shownName(session)
   const landing =
     hasUnlandedWork(loop) && (phase === 'ended' || phase === 'blocked') ? `oneshot ralph land ${name}` : null
   if (isResumable(session) || session.isUnsupervised === true) return { next: findNextCommand(session), also: landing }
