@@ -3,6 +3,7 @@ import type { RetriedView } from '../api/contract/loop-view.ts'
 import type { LoopTask } from '../core/loop/loop-state.ts'
 import { resetForRetry } from '../core/loop/task-retries.ts'
 import type { SessionId } from '../core/session/names.ts'
+import { formatCommandLine } from '../lib/text/shell-words.ts'
 import type { Home } from '../state/home.ts'
 import { readLoopOrThrow, writeLoop } from '../state/loop-file.ts'
 import { readStoredSession } from '../world/store/reader.ts'
@@ -24,15 +25,17 @@ export function retryTask(
   const task = loop.tasks.find(({ item }) => item.label === wanted)
   const known = loop.tasks.map(({ item }) => item.label).join(', ')
   if (task === undefined) throw refusal('no-task', `${name} has no task ${wanted}`, `its tasks are ${known}`)
-  assertOpen(task, name, loop.spec.list)
+  const isLoopDone = phase.name === 'ended' && phase.outcome === 'done'
+  assertOpen(task, loop.spec.list, isLoopDone ? null : `oneshot resume ${name}`)
   writeLoop(home, sessionId, resetForRetry(loop, task.item.key, options))
   const left = options.isFresh && !task.isWorktreeRemoved ? (task.checkout?.branch ?? null) : null
   return { name, task: { id: task.item.label, title: task.item.title }, left }
 }
 
-/** A ticked box means done, even if our record differs. */
-function assertOpen({ item, state }: LoopTask, name: string, list: string | null): void {
+/** A ticked box means done, even if our record differs. A loop that is done cannot be resumed: a new one starts. */
+function assertOpen({ item, state }: LoopTask, list: string | null, resume: string | null): void {
   if (state.name !== 'done') return
   const how = list === null ? 'open its issue again' : `untick its box in ${list}`
-  throw refusal('session-done', `task ${item.label} is done`, `${how}, then: oneshot resume ${name}`)
+  const start = formatCommandLine(['oneshot', 'ralph', ...(list === null ? [] : [list])])
+  throw refusal('session-done', `task ${item.label} is done`, `${how}, then: ${resume ?? start}`)
 }

@@ -50,11 +50,15 @@ it('ralph retry --fresh starts a task again although its worktree and branch are
   )
   const refused = await testHome.oneshot('ralph', 'retry', '1')
   expect([refused.code, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining('task 1 is done')])
+  expect(refused.stderr).toContain(`untick its box in PRD.md, then: oneshot resume ${session.name}\n`)
   expect((await testHome.oneshot('ralph', 'retry', '9')).stderr).toContain('has no task 9')
   expect(await testHome.ok('ralph', 'retry', '2', '--fresh')).toContain(`${session.name} tries task 2 again`)
   expect(await testHome.ended(session.name, 60_000), await testHome.ok('log', session.name)).toMatchObject({
     outcome: 'done',
   })
+  expect((await testHome.oneshot('ralph', 'retry', '1')).stderr, 'a loop that is done cannot be resumed').toContain(
+    'untick its box in PRD.md, then: oneshot ralph PRD.md\n',
+  )
   expect(tasksOf(session)).toEqual(['1 done 1', '3 done 3'])
   const { branch } = readLoop(testHome.home, session.id) as Loop
   expect((await shell(`git ls-tree --name-only ${branch}`)).split('\n')).toEqual(['PRD.md', 'a.txt', 'b.txt'])

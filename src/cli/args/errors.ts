@@ -66,7 +66,11 @@ export function unknownOption(
 
 export function missingValue(option: Option<unknown>, next: string | undefined): Refusal {
   const { valueType } = option
-  const example = next === undefined ? `--${option.name} ${valueType.placeholder}` : `--${option.name}=${next}`
+  const isValue = next !== undefined && (valueType.accepts ?? hasValue)(next)
+  const example = isValue ? `--${option.name}=${next}` : `--${option.name} ${valueType.placeholder}`
+  function hasValue(text: string): boolean {
+    return valueType.read(text) !== undefined
+  }
   return refusal('usage', `--${option.name} needs a value: ${valueType.allowed}`, `write ${example}`)
 }
 

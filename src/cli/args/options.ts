@@ -14,6 +14,7 @@ import {
   NON_NEGATIVE_INTEGER,
   POSITIVE_INTEGER,
   ENV_CHANGE,
+  TASK_NAME,
   textType,
   PARALLELISM,
   wordType,
@@ -38,7 +39,7 @@ export const OPTIONS = {
   exitStatus: flag('exit-status', "exit with the outcome's code, as `wait` does"),
 
   agent: valueOption('agent', agentKind(), 'the agent to give the prompt to'),
-  name: valueOption('name', textType('NAME'), 'the task’s name: lower case, digits and hyphens'),
+  name: valueOption('name', TASK_NAME, 'the task’s name: lower case, digits and hyphens'),
   cwd: valueOption('cwd', textType('DIR', 'folders'), 'where to work; this directory unless given'),
   movedTo: valueOption('cwd', textType('DIR', 'folders'), 'where its project is now, if it was moved'),
   promptFile: valueOption(

@@ -75,7 +75,10 @@ test.each<[string[], string, string | undefined]>([
   [['list', '-z'], 'there is no option "-z" for list', 'see oneshot list --help'],
   [['--lines', '5', 'log'], 'there is no option "--lines" before a command', expect.any(String)],
   [['log', '-n'], '--lines needs a value: a whole number or all', 'write --lines N'],
-  [['log', '--lines', '--raw'], '--lines needs a value: a whole number or all', 'write --lines=--raw'],
+  [['log', '--lines', '--raw'], '--lines needs a value: a whole number or all', 'write --lines N'],
+  [['run', '--max-output', '-5', 'x'], expect.stringContaining('an amount of output'), 'write --max-output SIZE'],
+  [['run', '--name', '-dash', 'x'], expect.stringContaining('without a hyphen at either end'), 'write --name NAME'],
+  [['run', '--model', '-odd', 'x'], expect.stringContaining('--model needs a value'), 'write --model=-odd'],
   [['log', '-n', 'five'], '--lines cannot be "five": it must be a whole number or all', undefined],
   [['list', '--json=yes'], '--json takes no value', 'write --json'],
   [

@@ -10,6 +10,7 @@ import {
   DURATION_OR_NONE,
   GRACE_PERIOD,
   MEMORY_SIZE,
+  OUTPUT_SIZE,
   POSITIVE_INTEGER,
   SMALL_INTEGER,
   textType,
@@ -101,7 +102,7 @@ export const RUN_OPTIONS = {
     inLoop: 'iteration',
   }),
   maxOutput: runOption(
-    valueOption('max-output', MEMORY_SIZE, 'stop it when it has written more; none for no limit (1G)'),
+    valueOption('max-output', OUTPUT_SIZE, 'stop it when it has written more; none for no limit (1G)'),
     { field: 'supervision.maxOutput', key: 'max-output', inLoop: 'iteration' },
   ),
   checkpoints: runOption(

@@ -33,6 +33,11 @@ export interface ValueType<T> {
    * it.
    */
   readonly impliedValue?: string
+  /**
+   * Returns false for a text that `read` accepts and the command refuses later, with a better message than the parser
+   * has: the parser does not suggest such a text.
+   */
+  readonly accepts?: (text: string) => boolean
   /** Returns undefined when the text is not a value of this type. */
   readonly read: (text: string) => T | undefined
 }
@@ -94,6 +99,11 @@ export const MEMORY_SIZE: ValueType<number | null> = {
   read: text => (text === 'none' ? null : parseBytes(text)),
 }
 
+export const OUTPUT_SIZE: ValueType<number | null> = {
+  ...MEMORY_SIZE,
+  allowed: 'an amount of output such as 512M or 4G, or none',
+}
+
 export const LINE_COUNT: ValueType<number | 'all'> = {
   placeholder: 'N',
   allowed: 'a whole number or all',
@@ -148,6 +158,14 @@ export const ENV_CHANGE: ValueType<readonly [string, string | null]> = {
 export function textType(placeholder: string, completion?: CompletionSource): ValueType<string> {
   const plain = { placeholder, allowed: 'text', read: (given: string) => given }
   return completion === undefined ? plain : { ...plain, completion }
+}
+
+/** A task name. The command suggests a valid name instead of an invalid one. */
+export const TASK_NAME: ValueType<string> = {
+  placeholder: 'NAME',
+  allowed: 'lower-case letters, digits and hyphens, without a hyphen at either end',
+  accepts: text => !text.startsWith('-'),
+  read: text => text,
 }
 
 /** A command as words; no words mean no command. */

@@ -68,7 +68,7 @@ function commandRequest(args: ParsedArgs, context: CommandContext): Pick<RunRequ
   const agent = args.value(OPTIONS.agent)
   if (agent !== undefined && !AGENT_KINDS.includes(agent)) throw unknownAgent(agent)
   if (agent !== undefined && agent !== 'command') {
-    throw refusal('usage', `${agent} needs a prompt`, `oneshot run --agent ${agent} "fix the bug"`)
+    throw refusal('usage', `${agent} needs a prompt`, promptHint(agent, args.rest ?? []))
   }
   if (args.rest === null || args.rest.length === 0) {
     throw refusal(
@@ -81,6 +81,13 @@ function commandRequest(args: ParsedArgs, context: CommandContext): Pick<RunRequ
   refuseUnusedMaxRestarts(args)
   refuseInvalidUtf8(context, context.argv.length - args.rest.length)
   return { agent: 'command', argv: args.rest }
+}
+
+/** The words behind `--` are arguments of the agent; some users write a prompt there because it begins with a hyphen. */
+function promptHint(agent: string, rest: readonly string[]): string {
+  const example = `oneshot run --agent ${agent} "fix the bug"`
+  if (rest.length === 0) return example
+  return `write it before --: ${example}; a single word that begins with a hyphen goes through stdin: oneshot run --agent ${agent} -`
 }
 
 function selectMode(args: ParsedArgs): RunRequest['mode'] {
