@@ -53,7 +53,7 @@ export async function landLoop(home: Home, sessionId: SessionId, how: LandOption
   const removed = await removeKeptWorktrees(context, loop)
   const recorded = readLoopOrThrow(home, sessionId) ?? loop
   if (removed.length > 0) writeLoop(home, sessionId, withoutKeptWorktrees(recorded, removed))
-  return { ...view, marked, kept: await removeIntegration(context, loop), isDryRun: false }
+  return { ...view, marked, kept: await removeIntegration(context, loop, view.into), isDryRun: false }
 }
 
 function assertLandable({ spec, phase }: Session, loop: Loop): string {
@@ -151,8 +151,13 @@ async function recordLanding(home: Home, { session, taskSource, clock }: LoopCon
   return marks.filter(({ isDone }) => isDone).length
 }
 
-/** A loop that can be resumed needs its worktree. */
-async function removeIntegration({ session, worktrees, paths }: LoopContext, { stage }: Loop): Promise<string | null> {
+/** A loop that can be resumed needs its worktree. Without a branch, the next checkout would leave the commits behind. */
+async function removeIntegration(
+  { session, worktrees, paths }: LoopContext,
+  { stage }: Loop,
+  into: string | null,
+): Promise<string | null> {
+  if (into === null) return 'no other branch has its commits; git switch -c NAME makes one'
   if (stage.name !== 'ended' || stage.ending.kind !== 'done') return 'the loop is not done'
   const after = await worktrees.remove(session.cwd, paths.integration, 'HEAD')
   return after.kind === 'kept' ? after.reason : null

@@ -66,13 +66,6 @@ const WAYS: Readonly<Record<string, [RegExp, (all: WorktreesFixture) => void]>> 
   ],
   'a conflict': [/conflicts with your files: a\.txt/, ({ repo, commit }) => commit(repo, 'a.txt', 'other\n')],
   'a merge': [/a merge is under way/, ({ repo }) => put(repo, '.git/MERGE_HEAD', '')],
-  'no branch, and another commit': [
-    /no branch is checked out/,
-    ({ repo, git, commit }) => {
-      git(repo, 'checkout', '--quiet', '--detach')
-      commit(repo, 'b.txt', 'b')
-    },
-  ],
 }
 
 test.each(Object.entries(WAYS))(
@@ -92,6 +85,18 @@ test('a landing fast-forwards a checkout with a detached HEAD', async () => {
   const id = withBranch(all)
   all.git(all.repo, 'checkout', '--quiet', '--detach')
   expect(await all.shop.land(all.repo, 'work', 'land')).toEqual({ commit: id, isForward: true })
+})
+
+test('a landing merges into a detached HEAD as into a branch, and moves no branch', async () => {
+  const { repo, shop, git, commit, head, ...all } = openWorktreesFixture()
+  const id = withBranch({ repo, shop, git, commit, head, ...all })
+  git(repo, 'checkout', '--quiet', '--detach')
+  const own = commit(repo, 'b.txt', 'b')
+  const main = head(repo, 'main')
+  const landed = await shop.land(repo, 'work', 'land')
+  expect(landed.isForward).toBe(false)
+  expect(git(repo, 'log', '-1', '--format=%H %P').trim()).toBe(`${landed.commit} ${own} ${id}`)
+  expect([head(repo, 'main'), git(repo, 'status', '--porcelain')]).toEqual([main, ''])
 })
 
 /** The locks that git holds while it lands, and leaves when somebody kills it. */

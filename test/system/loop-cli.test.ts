@@ -253,6 +253,21 @@ it('ralph tells its list, check, agent and place before it starts', async () => 
   expect((await boardOf('ralph-prd')).tasks.map(({ proof }) => proof)).toEqual(['checked', 'checked'])
 })
 
+it('ralph land says that no branch is checked out, and keeps the branch of the loop', async () => {
+  await project('make it [good a.txt]')
+  const { id } = await begin('--parallel', '1', '--no-verify')
+  expect(await testHome.ended(id)).toMatchObject({ outcome: 'done' })
+  await git('checkout', '-q', '--detach')
+  await git('commit', '-q', '--allow-empty', '-m', 'mine')
+  const landed = await testHome.ok('ralph', 'land')
+  expect(landed).toMatch(
+    /^✔ landed 1 task in HEAD \(no branch is checked out\): oneshot\/ralph-prd-\w{4}, merged as \w{10}\n/,
+  )
+  expect(landed).toMatch(/its branch and worktree stay: no other branch has its commits; git switch -c NAME makes one$/)
+  expect(fs.existsSync(testHome.path('a.txt'))).toBe(true)
+  expect(await git('branch', '--list', 'oneshot/*')).toContain('oneshot/ralph-prd-')
+})
+
 describe('while a loop runs,', () => {
   it('list shows its workers below it, and a short name means the loop', async () => {
     await project('make it [slow a.txt]', 'make it [slow b.txt]', 'make it [good c.txt]')

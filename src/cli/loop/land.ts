@@ -27,7 +27,7 @@ function describeLanding(
   paint: Paint,
 ): string[] {
   const many = tasks.length === 1 ? '1 task' : `${tasks.length} tasks`
-  const where = into ?? 'what is checked out'
+  const where = into ?? 'HEAD (no branch is checked out)'
   if (!isNews && marked === 0) return [`${paint.green('✔ landed already')}: all of ${branch} is in ${where}`]
   const how = isForward ? 'moved on to' : 'merged as'
   const done = isDryRun ? paint.dim('would land') : paint.green('✔ landed')

@@ -19,7 +19,9 @@ export async function landBranch({ context, loop, report }: EffectRun): Promise<
   try {
     const { commit } = await worktrees.land(session.cwd, tip, `Merge ${branch}`, landedList(context, loop()))
     const removedWorktrees = await removeKeptWorktrees(context, loop())
-    await worktrees.remove(session.cwd, paths.integration, 'HEAD')
+    const into = (await worktrees.inspect(session.cwd))?.branch ?? null
+    // Without a branch, the next checkout would leave the commits behind.
+    if (into !== null) await worktrees.remove(session.cwd, paths.integration, 'HEAD')
     report({ type: 'loop.landed', commit, removedWorktrees })
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause

@@ -52,8 +52,6 @@ export async function landBranch(
   const what = operationInProgress(repository.gitDir)
   if (what !== null) failPermanently(doing, `${what} is under way: end it first`)
   const ref = (await git.tryRun(['symbolic-ref', '--quiet', 'HEAD'])).stdout.toString().trim() || null
-  if (ref === null && !isAhead)
-    failPermanently(doing, 'no branch is checked out, so that there is nothing to merge into')
   const merged = isAhead
     ? theirs
     : await mergeInScratch(context, { head, theirs, squashed, message, doing, list: how.list })
