@@ -89,6 +89,18 @@ describe('the access rules of all routes', () => {
       expect(() => assertAllowed(route, ROUTES[route]!, testSessionId('x'), USER_CALLER, store)).not.toThrow()
   })
 
+  it.each(all)('%s: a refusal names the action in words', route => {
+    const refusalOf = (caller: Session): string => {
+      try {
+        assertAllowed(route, ROUTES[route]!, 'other', { session: caller, suspect: null }, store)
+        return ''
+      } catch (cause) {
+        return String(cause)
+      }
+    }
+    expect([spy, boss].map(refusalOf).join('\n')).not.toContain('/v1/')
+  })
+
   it('a caller who may be a confined session may read, and may do to that session what the session may do to itself', () => {
     expect(all.filter(route => isPublic(ROUTES[route]!, route.split(' ')[0])).sort()).toEqual([...LOOKING].sort())
     const ending = ['POST /v1/sessions/:id/hold', 'POST /v1/sessions/:id/stop']

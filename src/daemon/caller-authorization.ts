@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import { refusal } from '../api/contract/problems.ts'
+import { shownName } from '../api/contract/shown-name.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import {
   type RemainingLimits,
@@ -54,8 +55,20 @@ export function assertAllowed(
     throw refuseUnclearCaller(possibleSession, caller)
   if (session === null) return
   const level = isConfined(session) ? rights.confined : rights.full
-  if (level === 'never') throw refuseCaller(session, route)
+  if (level === 'never') throw refuseCaller(session, ACTIONS[route] ?? `send ${route}`)
   if (level === 'own' && id !== null) assertOwn(id, session, store)
+}
+
+/** Describes the routes that are closed to some sessions: "the session X may not …". */
+const ACTIONS: Readonly<Record<string, string>> = {
+  'POST /v1/daemon/stop': 'stop the supervisor',
+  'POST /v1/notify/test': 'send test notifications',
+  'POST /v1/restore': 'restore checkpoints',
+  'POST /v1/sessions/:id/rename': 'rename sessions',
+  'POST /v1/sessions/:id/restore': 'restore checkpoints',
+  'POST /v1/sessions/:id/resume': 'resume sessions',
+  'POST /v1/sessions/adopt': 'continue the session of another machine',
+  'POST /v1/sessions/clean': 'remove sessions',
 }
 
 /**
@@ -104,7 +117,7 @@ export function assertOwn(id: SessionId, caller: Session | null, store: Store): 
   const target = store.load(id)
   const known = { get: (owner: SessionId) => store.load(owner)?.spec }
   if (caller === null || target === undefined || isOwnOrDescendant(target, caller, known)) return
-  throw refuseCaller(caller, `touch ${target.spec.name}, which it has not started`)
+  throw refuseCaller(caller, `change ${shownName(target.spec)}: it has not started that session`)
 }
 
 interface AccessContext {

@@ -37,7 +37,7 @@ it('the supervisor distinguishes a program that the kernel ended for lack of mem
     outcome: 'failed',
     trouble: 'memory',
     signal: 'SIGKILL',
-    reason: 'out of memory: killed by SIGKILL, the kernel has just ended a process for want of it',
+    reason: 'out of memory: killed by SIGKILL, the kernel has just ended a process because there was too little',
   })
   await waitUntil('the group is empty', () =>
     fs.readFileSync(path.join(group, 'cgroup.procs'), 'utf8') === '' ? true : undefined,

@@ -12,6 +12,8 @@ import { type CommandContext, currentDirectory } from '../context.ts'
 
 /** So many ended loops of a directory may have worked on another list since. */
 const RECENT = 50
+/** Loops that a hint names. */
+const MAX_NAMED = 5
 
 /** Returns the last loop on this list if it is unfinished: the user may have meant to continue it. */
 export function findUnfinishedLoop(home: Home, cwd: string, list: string | null): SessionView | undefined {
@@ -37,5 +39,7 @@ export function pickLoop(context: CommandContext, word: string | undefined): Ses
 function describeLoops(home: Home): string {
   const filter = { agents: LOOP_KINDS }
   const loops = [...new Set([...findLive(home, filter).map(({ name }) => name), ...findEndedNames(home, filter)])]
-  return loops.length === 0 ? 'start one: oneshot ralph PRD.md' : `the loops are ${loops.join(', ')}`
+  if (loops.length === 0) return 'start one: oneshot ralph PRD.md'
+  const more = loops.length > MAX_NAMED ? `, and ${loops.length - MAX_NAMED} more: oneshot list --all` : ''
+  return `the loops are ${loops.slice(0, MAX_NAMED).join(', ')}${more}`
 }

@@ -30,6 +30,7 @@ function judging(branch: string | null, retries = 1): Loop {
 describe('the loop starts no other task in the user’s checkout', () => {
   test.each([
     ['a rebase', [], 'a rebase is unfinished'],
+    ['a bisection', [], 'a bisection is unfinished: end it with git bisect reset'],
     ['a merge', ['a.txt'], 'conflicts are left in a.txt'],
   ])('after a blocked task has left %s behind', (underWay, unresolved, why) => {
     const signal = { type: 'task.verified', at: 1, ...seen, underWay, unresolved } as const

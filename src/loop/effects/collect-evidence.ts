@@ -25,7 +25,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const { context, report, ending } = run
   const { worktrees } = context
   const place = role === 'resolve' ? task.resolution : task.checkout
-  invariant(place !== null, `task ${task.item.label} was worked on nowhere`)
+  invariant(place !== null, `task ${task.item.label} has no checkout`)
   const returned = await returnToLoopBranch(run, task)
   if (returned.kind === 'lost') return report({ type: 'loop.impossible', reason: returned.why })
   const trace = await traceFileFor(task, context)

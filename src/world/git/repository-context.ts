@@ -169,7 +169,7 @@ export class RepositoryCache {
     if (known !== undefined && here?.top === known.repository.top && here.mark === known.mark) return known.repository
     const repository = await findRepository(git)
     if (this.#isPinned && known !== undefined && known.repository.commonDir !== repository.commonDir)
-      throw new NotSaved(`${git.cwd} belongs to another repository than it did: ${repository.commonDir}`)
+      throw new NotSaved(`${git.cwd} belongs to another repository now: ${repository.commonDir}`)
     if (here?.top === repository.top) this.#repositories.set(git.cwd, { mark: here.mark, repository })
     return repository
   }

@@ -41,7 +41,7 @@ export function assertSameRepository(session: SessionRepository): void {
   const isMoved = before.cwd === null ? before.top !== now.top : before.cwd !== now.cwd
   if (isMoved) return
   if (!isSameRepository(before, now) && !isInPlace(before, now))
-    throw new NotSaved(`${now.top} belongs to another repository than it did: its .git leads to ${now.commonDir} now`)
+    throw new NotSaved(`${now.top} belongs to another repository now: its .git leads to ${now.commonDir}`)
   const added = now.gitDir === before.gitDir ? now.alternates.find(one => !before.alternates.includes(one)) : undefined
   if (added !== undefined)
     throw new NotSaved(`${now.objects}/info/alternates leads to another repository since the session began: ${added}`)

@@ -44,7 +44,7 @@ function hasEmptyCgroup(shim: ShimRecord): boolean {
 /** Returns why an exit looks like an out-of-memory kill, or null. The kernel uses SIGKILL, as a user would. */
 function describeOomKill(exit: Exit, oom: OomDetector): string | null {
   if (exit.kind !== 'signal' || exit.signal !== 'SIGKILL') return null
-  return oom.hasKilledSinceSample() ? 'the kernel has just ended a process for want of it' : null
+  return oom.hasKilledSinceSample() ? 'the kernel has just ended a process because there was too little' : null
 }
 
 /** Measures the processes of an attempt without a request to them. */

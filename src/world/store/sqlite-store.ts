@@ -90,7 +90,7 @@ export class SqliteStore implements Store {
 
   assertEpoch(): void {
     if (readInode(this.#file) !== this.#inode)
-      throw new Superseded(`another database has taken the place of the one of epoch ${this.epoch}`)
+      throw new Superseded(`somebody has replaced the database of epoch ${this.epoch}`)
     const stored = this.#storedEpoch()
     if (stored !== this.epoch)
       throw new Superseded(`epoch ${stored} has begun; this supervisor belongs to epoch ${this.epoch}`)

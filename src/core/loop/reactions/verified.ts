@@ -107,7 +107,8 @@ function listTests(what: string, tests: readonly string[] = []): string[] {
 function findLeftovers(signal: LoopSignalOf<'task.verified'>, isHere: boolean): TaskFailure | null {
   const { underWay, evidence, losses = [], outsideChanges } = signal
   if (underWay) {
-    const reason = `${underWay} is unfinished: finish and commit it, or abort it`
+    const remedy = underWay === 'a bisection' ? 'end it with git bisect reset' : 'finish and commit it, or abort it'
+    const reason = `${underWay} is unfinished: ${remedy}`
     return { kind: 'unfinished', reason, detail: '' }
   }
   if (outsideChanges && !hasWork(evidence)) return { kind: 'failed', reason: outsideChanges, detail: '' }

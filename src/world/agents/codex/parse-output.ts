@@ -63,7 +63,7 @@ function readError(message: string, state: CodexState, now: Instant): ParsedLine
 function turnCompleted(usage: JsonObject, { said: words }: CodexState): ParsedLine<never> {
   const observations: Observation[] = [{ type: 'spent', scope: 'thread', spending: usageFrom(usage) }]
   if (words !== '') return { observations: [...observations, turnFinished({ ok: true, text: words })], text: null }
-  const sentence = 'the turn ended without a closing word from the model'
+  const sentence = 'the turn ended without a final message from the model'
   const word = failedTurn(makeFailure('empty', sentence))
   return { observations: [...observations, turnFinished(word)], text: formatError(sentence) }
 }

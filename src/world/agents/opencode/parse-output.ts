@@ -107,7 +107,7 @@ function turnResultFrom(reason: string, state: OpencodeState): TurnResult | null
       makeFailure('other', `the model broke off its answer: ${reason === '' ? 'no reason given' : reason}`),
     )
   return words === ''
-    ? failedTurn(makeFailure('empty', 'the turn ended without a closing word from the model'))
+    ? failedTurn(makeFailure('empty', 'the turn ended without a final message from the model'))
     : { ok: true, text: words }
 }
 

@@ -85,7 +85,7 @@ export async function findConfigOverrides(
 function assertSameDirs({ top, own, shared }: GitFolder, { gitDir, commonDir }: RepositoryDirs): void {
   const isOne = own === shared && gitDir === commonDir
   const isThat = fs.existsSync(shared) && realPath(own) === gitDir && (isOne || realPath(shared) === commonDir)
-  if (!isThat) throw new NotSaved(`${top} belongs to another repository than it did: its .git leads to ${shared} now`)
+  if (!isThat) throw new NotSaved(`${top} belongs to another repository now: its .git leads to ${shared}`)
 }
 
 const realPath = fs.realpathSync.native

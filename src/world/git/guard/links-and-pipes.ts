@@ -109,7 +109,7 @@ export function assertNoLink(file: string, kind: FileKind | undefined = lstat(fi
 
 function assertNoPipe(file: string, kind: FileKind): void {
   const isOdd = kind.isFIFO() || kind.isCharacterDevice() || kind.isBlockDevice()
-  if (isOdd) throw new NotSaved(`${file} is not a file, and git would wait at it`)
+  if (isOdd) throw new NotSaved(`${file} is a pipe or a device, and git would hang when it opens it`)
 }
 
 /** git writes logs, MERGE_MSG and similar files in place: through a hard link it would write to another file. */

@@ -20,7 +20,7 @@ export function watchForPipes(top: string, found: (cause: NotSaved) => void): ()
   const look = async (): Promise<void> => {
     const file = await findPipe(top, gitDirsOf(top), () => isOver)
     if (file !== null && !isOver)
-      found(new NotSaved(`${file} is neither a file nor a folder, and git would wait at it`))
+      found(new NotSaved(`${file} is neither a file nor a folder, and git would hang when it opens it`))
   }
   const timer = setTimeout(() => void look(), PIPE_CHECK_DELAY).unref()
   return () => {

@@ -319,7 +319,8 @@ class GitWorktrees implements Worktrees {
     return this.#exclusively(doing, worktree.path, worktree, async context => {
       const { gitDir, top } = context.repository
       const isOurs = top === fs.realpathSync(worktree.path) && ownershipEntry(gitDir).read()?.branch === worktree.branch
-      if (!isOurs) failPermanently(doing, `${worktree.path} is not a worktree of ours for it`)
+      if (!isOurs)
+        failPermanently(doing, `${worktree.path} is not the worktree that oneshot opened for ${worktree.branch}`)
       return work(context)
     })
   }

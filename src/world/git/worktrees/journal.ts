@@ -16,7 +16,7 @@ import { replaceIn } from '../../../os/files/file-io.ts'
 import { readRecordFile } from '../../../os/files/json-file.ts'
 import { createFolderWithoutLinks } from '../../../os/files/folder-handle.ts'
 import type { RawPath } from '../../../lib/text/raw-path.ts'
-import { Trouble } from '../../../lib/errors.ts'
+import { errorMessage, isDiskFull, Trouble } from '../../../lib/errors.ts'
 import { NotSaved } from '../../../ports/checkpoints.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 import { LockLeft } from './retry-while-locked.ts'
@@ -106,6 +106,8 @@ export async function wrapTrouble<T>(doing: string, work: () => Promise<T>): Pro
     return await work()
   } catch (cause) {
     if (cause instanceof Trouble) throw cause
+    if (isDiskFull(cause) || /No space left on device/.test(errorMessage(cause)))
+      throw new Trouble(doing, 'the disk is full: free some space, then oneshot resume')
     throw new Trouble(doing, cause, { mayHelpToRetry: !(cause instanceof NotSaved || cause instanceof LockLeft) })
   }
 }

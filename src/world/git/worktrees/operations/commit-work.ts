@@ -108,7 +108,7 @@ async function reattachBranch(context: RepositoryContext, { branch }: Worktree, 
   const [head, tip] = [await readHead(context), await resolveCommit(git, ref)]
   if (head === null) return failPermanently(doing, 'its branch has no commit')
   if (tip !== null && !(await isAncestor(git, tip, head))) {
-    failPermanently(doing, `another commit than that of ${branch} is checked out, and does not follow it`)
+    failPermanently(doing, `the checked-out commit does not contain the commits of ${branch}`)
   }
   await git.run([
     'update-ref',

@@ -72,7 +72,10 @@ async function reuseWorktree(context: RepositoryContext, known: RegisteredWorktr
   const mark = ownershipEntry(known.gitDir)
   const held = mark.read()?.branch ?? (await currentBranch(context.git.withCwd(known.path)))
   if (held !== branch) {
-    failPermanently(`opening a worktree for ${branch}`, `${known.path} is one for ${held ?? 'no branch'} already`)
+    failPermanently(
+      `opening a worktree for ${branch}`,
+      `the worktree ${known.path} has ${held === null ? 'no branch' : `the branch ${held}`}`,
+    )
   }
   mark.write({ branch })
   openingEntry(context, known.path).remove()
