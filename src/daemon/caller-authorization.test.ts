@@ -92,7 +92,7 @@ describe('the access rules of all routes', () => {
   it.each(all)('%s: a refusal names the action in words', route => {
     const refusalOf = (caller: Session): string => {
       try {
-        assertAllowed(route, ROUTES[route]!, 'other', { session: caller, suspect: null }, store)
+        assertAllowed(route, ROUTES[route]!, testSessionId('other'), { session: caller, suspect: null }, store)
         return ''
       } catch (cause) {
         return String(cause)
