@@ -28,7 +28,7 @@ export async function connectDrivers(
     clock: systemClock,
     taskSource,
     listBackup: fileListBackup(taskSource.file, path.join(loopFolder(home, session.id), 'list')),
-    worktrees: gitWorktrees({ env }),
+    worktrees: gitWorktrees({ env, recordFolder: loopFolder(home, session.id) }),
     checks: projectChecks(env),
     workers: new SessionWorkers(home, session.id),
     serialLoops: storedSerialLoops(home, session),

@@ -398,6 +398,176 @@ test('oneshot runs no program that a repository names for a fetch of missing obj
   expectUnsprung()
 })
 
+/** A repository that has a trap in the place of the program for its own missing objects. */
+function trappedRepository(fixture: GitFixture, folder: string, program: string): void {
+  fs.mkdirSync(folder, { recursive: true })
+  fixture.git(folder, 'init', '--quiet', '--bare', '.')
+  fs.writeFileSync(
+    path.join(folder, 'config'),
+    `[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = up\n[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = true\n\tpackObjectsHook = ${program}\n[remote "up"]\n\turl = file:///x\n\tpromisor = true\n\tuploadpack = ${program}\n`,
+  )
+}
+
+/** A session and a loop that began in a repository; `fetchMissing` makes each of them check out a file that git lacks. */
+async function beginWork(fixture: GitFixture, repo: string): Promise<{ fetchMissing: () => Promise<string[]> }> {
+  const target = fixture.checkpointTarget(repo)
+  const checkpoints = fixture.checkpoints()
+  const worktrees = gitWorktrees({ env: fixture.env, recordFolder: path.join(fixture.state, 'loop') })
+  await worktrees.inspect(repo)
+  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  const fetchMissing = async (): Promise<string[]> => {
+    const blob = fixture.git(repo, 'rev-parse', 'HEAD:a.txt').trim()
+    fs.rmSync(path.join(repo, '.git/objects', blob.slice(0, 2), blob.slice(2)), { force: true })
+    fs.rmSync(path.join(repo, 'a.txt'), { force: true })
+    const restored = async (branch: string): Promise<string> => {
+      const worktree = path.join(fixture.root, branch)
+      await checkpoints.restoreToBranch(target, first, { branch, worktree })
+      return fs.readFileSync(path.join(worktree, 'a.txt'), 'utf8')
+    }
+    const inPlace = async (): Promise<string> => {
+      const { checkpoint } = await checkpoints.save(target, makeCheckpointRequest(), NEVER)
+      await checkpoints.restoreInPlace(target, first, checkpoint)
+      return fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')
+    }
+    const opened = async (by: typeof worktrees, name: string): Promise<string> => {
+      const folder = path.join(fixture.root, name)
+      await by.open(repo, { branch: `demo/${name}`, path: folder }, 'HEAD')
+      return fs.readFileSync(path.join(folder, 'a.txt'), 'utf8')
+    }
+    const restarted = gitWorktrees({ env: fixture.env, recordFolder: path.join(fixture.state, 'loop') })
+    const results: string[] = []
+    for (const act of [
+      () => opened(worktrees, 'one'),
+      () => opened(restarted, 'two'),
+      () => restored('beside'),
+      inPlace,
+    ])
+      results.push(await act().catch(() => 'failed'))
+    await worktrees.snapshot(repo).catch(() => null)
+    return results
+  }
+  return { fetchMissing }
+}
+
+const ALL_FAILED = ['failed', 'failed', 'failed', 'failed']
+
+/** Makes a repository a partial clone of an address. */
+function promise(fixture: GitFixture, repo: string, url: string): void {
+  for (const [key, value] of [
+    ['core.repositoryFormatVersion', '1'],
+    ['extensions.partialClone', 'origin'],
+    ['remote.origin.promisor', 'true'],
+    ['remote.origin.url', url],
+  ] as const)
+    fixture.git(repo, 'config', key, value)
+}
+
+function committed(fixture: GitFixture): string {
+  const repo = fixture.repository('repo')
+  put(repo, 'a.txt', 'only here\n')
+  fixture.git(repo, 'add', '--all')
+  fixture.git(repo, 'commit', '--quiet', '--message', 'begin')
+  return repo
+}
+
+test('restores and loops fetch what an honest partial clone lacks', async () => {
+  const bench = openGitFixture()
+  const { repo } = partialClone(bench)
+  const { fetchMissing } = await beginWork(bench, repo)
+  bench.git(repo, 'reset', '--quiet', '--soft', 'HEAD~1')
+  expect(await fetchMissing()).toEqual(['a\n', 'a\n', 'aa\n', 'aa\n'])
+})
+
+const PLACES: Readonly<Record<string, (repo: string) => string>> = {
+  'a path in .git': repo => path.join(repo, '.git/evil'),
+  'a file address': repo => `file://${repo}/.git/evil`,
+  'a file address with a host': repo => `file://localhost${repo}/.git/evil`,
+  'an encoded file address': repo => `file://%2F${repo.slice(1)}/.git/ev%69l`,
+  'a half encoded file address': repo => `file://${repo}%2F.git/evil/%zz/..`,
+  'a relative path': () => '.git/evil',
+  'a path through a link': repo => path.join(path.dirname(repo), 'link'),
+}
+
+test.each(Object.keys(PLACES))(
+  'a promisor repository inside the working tree runs no program at its end, by %s, even if the configuration was so from the start',
+  async place => {
+    const bench = openGitFixture()
+    const { program, expectUnsprung } = trap(bench.root)
+    const repo = committed(bench)
+    trappedRepository(bench, path.join(repo, '.git/evil'), program)
+    fs.mkdirSync(path.join(repo, '.git/evil/%zz'))
+    fs.symlinkSync(path.join(repo, '.git/evil'), path.join(bench.root, 'link'))
+    promise(bench, repo, (PLACES[place] as (repo: string) => string)(repo))
+    const { fetchMissing } = await beginWork(bench, repo)
+    expect(await fetchMissing()).toEqual(ALL_FAILED)
+    expectUnsprung()
+  },
+)
+
+test('a promisor repository elsewhere runs no program at its end for objects that it lacks, too', async () => {
+  const bench = openGitFixture()
+  const { program, expectUnsprung } = trap(bench.root)
+  const repo = committed(bench)
+  trappedRepository(bench, path.join(bench.root, 'elsewhere'), program)
+  promise(bench, repo, path.join(bench.root, 'elsewhere'))
+  const { fetchMissing } = await beginWork(bench, repo)
+  expect(await fetchMissing()).toEqual(ALL_FAILED)
+  expectUnsprung()
+})
+
+/** Changes of a partial clone's configuration after which git would fetch from another address. */
+const DETOURS: Readonly<Record<string, (repo: string, url: string) => string>> = {
+  'another address': (_, url) => `[remote "origin"]\n\turl = ${url}\n`,
+  'another promisor remote': (_, url) => `[remote "more"]\n\turl = ${url}\n\tpromisor = true\n`,
+  'a remote that has a filter': (_, url) => `[remote "more"]\n\turl = ${url}\n\tpartialCloneFilter = blob:none\n`,
+  'another default': (_, url) => `[remote "more"]\n\turl = ${url}\n[extensions]\n\tpartialClone = more\n`,
+  'a remote whose name is an address': (_, url) => `[remote "${url}"]\n\tpromisor = true\n`,
+  'a remote in a file of its own': (repo, url) => {
+    put(repo, '.git/remotes/more', `URL: ${url}\n`)
+    return '[remote "more"]\n\tpromisor = true\n'
+  },
+  'a rewritten address': (repo, url) => `[url "${url}"]\n\tinsteadOf = file://${path.dirname(repo)}/source\n`,
+  'an included file': (repo, url) => {
+    put(repo, '.git/more', `[remote "origin"]\n\turl = ${url}\n`)
+    return '[include]\n\tpath = more\n'
+  },
+  'a helper': (_, url) => `[remote "origin"]\n\tvcs = http\n\turl = ${url}\n`,
+}
+
+test.each(Object.keys(DETOURS))(
+  'a loop and a restore send nothing to the address that an agent wrote into the configuration of a partial clone: %s',
+  async detour => {
+    const bench = openGitFixture()
+    const { repo } = partialClone(bench)
+    const asked: string[] = []
+    const server = http.createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.writeHead(404).end()
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as { port: number }
+    const { fetchMissing } = await beginWork(bench, repo)
+    bench.git(repo, 'reset', '--quiet', '--soft', 'HEAD~1')
+    const config = path.join(repo, '.git/config')
+    const change = (DETOURS[detour] as (repo: string, url: string) => string)(repo, `http://127.0.0.1:${port}/SECRET`)
+    // git uses the first address of a remote.
+    fs.writeFileSync(config, `${change}${fs.readFileSync(config, 'utf8')}`)
+    expect((await fetchMissing()).slice(0, 2)).toEqual(['failed', 'failed'])
+    expect(asked).toEqual([])
+  },
+)
+
+test('a loop says why it does not fetch what a partial clone lacks', async () => {
+  const bench = openGitFixture()
+  const { repo } = partialClone(bench)
+  const worktrees = gitWorktrees({ env: bench.env, recordFolder: path.join(bench.state, 'loop') })
+  await worktrees.inspect(repo)
+  bench.git(repo, 'config', 'remote.origin.url', `file://${path.join(bench.root, 'other')}`)
+  const opening = worktrees.open(repo, { branch: 'demo/one', path: path.join(bench.root, 'one') }, 'HEAD~1')
+  await expect(opening).rejects.toThrow('names another promisor remote')
+})
+
 test.each(['include', 'includeIf "gitdir:/"', 'diff', 'fetch "fsck"'])(
   'a checkpoint does not wait for a pipe that [%s] in the configuration names, and trusts nothing from it',
   async section => {

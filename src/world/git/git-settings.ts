@@ -83,7 +83,6 @@ const ENV: Readonly<Record<string, string>> = {
   GIT_LITERAL_PATHSPECS: '1',
   // A command that only reads the user's index must not write it.
   GIT_OPTIONAL_LOCKS: '0',
-  GIT_NO_LAZY_FETCH: '1',
   ...NO_PROMPTS,
 }
 

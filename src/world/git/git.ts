@@ -4,6 +4,7 @@ import { NotSaved } from '../../ports/checkpoints.ts'
 import { runForBytes } from '../../os/run.ts'
 import { GitError } from './git-error.ts'
 import { type RepositoryDirs, type ConfigOverrides, findConfigOverrides } from './guard/config-overrides.ts'
+import { explainNoLazyFetch, NO_PROMISORS } from './guard/lazy-fetch.ts'
 import { watchForPipes } from './guard/pipe-watch.ts'
 import { lstat } from './files.ts'
 import type { GitEnvironment } from './git-settings.ts'
@@ -46,6 +47,12 @@ const SKIP_INDEX_HASH: readonly Setting[] = [['index.skipHash', 'true']]
  */
 const DENY_PROTOCOLS = { GIT_ALLOW_PROTOCOL: 'none' } as const
 
+/**
+ * Absent, and not 0, for a git that may fetch: its children inherit the variable, and with 0 the git at the other end of
+ * a local address would fetch, too, by the configuration that it has there.
+ */
+const NO_LAZY_FETCH = { GIT_NO_LAZY_FETCH: '1' } as const
+
 type Setting = readonly [key: string, value: string]
 
 /** Bytes; the shell's unit for file sizes. */
@@ -72,6 +79,8 @@ export class Git {
   readonly #deadline: Instant
   /** The umask for git's own files, which other users may have to read; ours if unset. */
   #umask: number | undefined
+  /** The fingerprint of the start, if git may fetch missing objects; undefined if it may not. */
+  #lazyFetchRecord: string | undefined
   /** The repository that git must run in, once it is known. */
   #requiredDirs: RepositoryDirs | undefined
   /** Recent checks of folders, shared with the instance that this one was derived from. */
@@ -103,6 +112,7 @@ export class Git {
     )
     other.#overrides = this.#overrides
     other.#umask = this.#umask
+    other.#lazyFetchRecord = this.#lazyFetchRecord
     if (cwd === this.cwd) other.#requiredDirs = this.#requiredDirs
     return other
   }
@@ -119,6 +129,21 @@ export class Git {
     const other = this.withCwd(this.cwd)
     other.#umask = umask
     return other
+  }
+
+  /**
+   * Returns a copy that fetches objects which a partial clone lacks, as long as the connection settings are those of
+   * the record.
+   */
+  withLazyFetch(record: string): Git {
+    const other = this.withCwd(this.cwd)
+    other.#lazyFetchRecord = record
+    return other
+  }
+
+  /** Identifies the present settings by which git would fetch missing objects. */
+  async lazyFetchFingerprint(): Promise<string> {
+    return (await this.configOverrides()).lazyFetch?.fingerprint ?? NO_PROMISORS
   }
 
   /** Returns stdout. Throws `GitError` if git fails. */
@@ -180,7 +205,10 @@ export class Git {
   async #spawn(program: string, args: readonly string[], options: GitOptions): Promise<GitResult> {
     const { environment, cwd, signal } = this
     if (signal.aborted) throw abortError(signal)
-    const { settings, env: safe, transferProgram } = await this.configOverrides()
+    const { settings, env: safe, transferProgram, lazyFetch } = await this.configOverrides()
+    const record = this.#lazyFetchRecord
+    const whyNoLazyFetch = lazyFetch === null || record === undefined ? null : explainNoLazyFetch(lazyFetch, record)
+    const mayFetchLazily = lazyFetch !== null && record !== undefined && whyNoLazyFetch === null
     if (options.index !== undefined && lstat(options.index)?.isSymbolicLink())
       throw new NotSaved(`${options.index} is a link`)
     const index = options.index === undefined ? {} : { GIT_INDEX_FILE: options.index }
@@ -192,12 +220,15 @@ export class Git {
       ...index,
       ...options.env,
     }
-    const mayConnect = (options.usesNetwork || given['GIT_NO_LAZY_FETCH'] === '0') && transferProgram === null
-    const env = { ...given, ...(mayConnect ? {} : DENY_PROTOCOLS) }
+    const mayConnect = mayFetchLazily || (options.usesNetwork && transferProgram === null)
+    const env = { ...given, ...(mayConnect ? {} : DENY_PROTOCOLS), ...(mayFetchLazily ? {} : NO_LAZY_FETCH) }
     const input = options.input === undefined ? {} : { input: options.input }
     const most = options.maxOutput === undefined ? {} : { most: options.maxOutput }
     const how = { cwd, env, grace: KILL_GRACE, ...input, ...most }
-    return this.#withTimeout(ending => runForBytes(program, args, { ...how, signal: ending }))
+    const result = await this.#withTimeout(ending => runForBytes(program, args, { ...how, signal: ending }))
+    return whyNoLazyFetch !== null && isMissingObject(result)
+      ? { ...result, stderr: `fatal: ${whyNoLazyFetch}\n${result.stderr}` }
+      : result
   }
 
   /** Ends a process at its deadline, after an abort, and when it waits at a pipe. */
@@ -219,6 +250,11 @@ export class Git {
       this.signal.removeEventListener('abort', end)
     }
   }
+}
+
+/** git's messages when it lacks an object or may not fetch it. */
+function isMissingObject({ code, stderr }: GitResult): boolean {
+  return code !== 0 && /not allowed|lazy fetching disabled|promisor|missing|unable to read|bad object/i.test(stderr)
 }
 
 /** Commands that write objects and refs. */

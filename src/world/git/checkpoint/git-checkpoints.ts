@@ -35,6 +35,7 @@ import { openContext, type RepositoryContext, checkpointRef, recordTop } from '.
 import { push } from './remote/push.ts'
 import { findSavedSessions, readCheckpoint, findCheckpoint, readRecord } from './history.ts'
 import { fetchSessions, undoFetch } from './remote/fetch.ts'
+import { recordLazyFetch } from '../lazy-fetch-record.ts'
 import { recordRemotes } from './remote/remote-url.ts'
 import { findTop } from '../repository.ts'
 import { recordRepository } from '../repository-identity.ts'
@@ -120,6 +121,7 @@ export class GitCheckpoints implements Checkpoints, CheckpointFetcher {
       recordTop(context)
       recordRepository({ ...context, cwd: target.cwd })
       recordRemotes(context)
+      await recordLazyFetch(context.git, context.folder)
       if (request.goal !== undefined) await saveGoal(context, request.goal)
       const { created, previous } = await save(context, options)
       const newest = created ?? previous

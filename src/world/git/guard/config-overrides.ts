@@ -1,12 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { rawPathBytes, isUtf8, splitRawPaths } from '../../../lib/text/raw-path.ts'
 import { NotSaved } from '../../../ports/checkpoints.ts'
 import { readPart } from '../../../os/files/file-io.ts'
 import { runForBytes } from '../../../os/run.ts'
 import { GitError } from '../git-error.ts'
 import type { GitEnvironment } from '../git-settings.ts'
-import { assertNoBareRepository, assertSafe, type GitFolder, findGitFolder } from './git-folder.ts'
+import { type ConfigSetting, LIST_SETTINGS, parseSettings } from './config-settings.ts'
+import { describeLazyFetch, type LazyFetch } from './lazy-fetch.ts'
+import { assertNoBareRepository, assertSafe, type GitFolder, findGitFolder, repositoryFolders } from './git-folder.ts'
 import {
   replacementFor,
   isCredentialHelper,
@@ -28,6 +29,8 @@ export interface ConfigOverrides {
   readonly urlRewrite: string | null
   /** A program of the repository that git would start to fetch missing objects; null if there is none. */
   readonly transferProgram: string | null
+  /** How git would fetch missing objects; null if the repository is no partial clone. */
+  readonly lazyFetch: LazyFetch | null
 }
 
 /** Real paths of a worktree's git folders: its own, and the one that all worktrees share. */
@@ -37,7 +40,13 @@ export interface RepositoryDirs {
 }
 
 /** For a folder without a repository. */
-const NO_OVERRIDES: ConfigOverrides = { settings: [], env: {}, urlRewrite: null, transferProgram: null }
+const NO_OVERRIDES: ConfigOverrides = {
+  settings: [],
+  env: {},
+  urlRewrite: null,
+  transferProgram: null,
+  lazyFetch: null,
+}
 /** If `.git` is no repository any more, git would look for a bare one beside it. git knows this setting since 2.38. */
 const NO_BARE = ['safe.bareRepository', 'explicit'] as const
 const DEFAULT_OVERRIDES: ConfigOverrides = { ...NO_OVERRIDES, settings: [NO_BARE] }
@@ -46,8 +55,6 @@ const TIMEOUT = 10_000
 /** Bytes; an earlier check refuses a longer configuration. */
 const MAX_CONFIG_SIZE = 1_048_576
 const MAX_CACHED = 1_000
-/** Scopes that only the user can write. */
-const USER_SCOPES = new Set(['system', 'global'])
 
 /**
  * By folder: the overrides, and the configuration from which they were made. The repository's files count with their
@@ -99,24 +106,13 @@ function fileStamp(file: string): string {
   return stat === undefined ? '-' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}`
 }
 
-interface ConfigSetting {
-  readonly isUserScope: boolean
-  /** The file of the setting; null if it has none. */
-  readonly file: string | null
-  readonly key: string
-  readonly value: string
-  /** True if its bytes are text: we cannot pass others back to git unchanged. */
-  readonly isText: boolean
-}
-
 /** `isFixed`: true if the same configuration always gives the same result. A file that it names may change by itself. */
 async function readConfigOverrides(
   folder: GitFolder,
   cwd: string,
   environment: GitEnvironment,
 ): Promise<{ protection: ConfigOverrides; isFixed: boolean }> {
-  const args = ['config', '--show-scope', '--show-origin', '--includes', '--list', '-z']
-  const { code, stdout, stderr } = await runForBytes(environment.program, args, {
+  const { code, stdout, stderr } = await runForBytes(environment.program, LIST_SETTINGS, {
     cwd,
     env: environment.env,
     timeout: TIMEOUT,
@@ -132,34 +128,9 @@ async function readConfigOverrides(
   for (const setting of own) if (isFileSetting(setting.key)) assertRegularFile(setting, cwd, environment.env)
   // If another user owns the folder, git reads none of its settings until the user trusts it.
   const isFixed = own.length > 0 && !all.some(({ key }) => isFileSetting(key)) && !own.some(({ key }) => isPlace(key))
-  return { protection: buildOverrides(own, all, cwd, environment.env), isFixed }
-}
-
-/** Parses `SCOPE<NUL>file:ORIGIN<NUL>KEY<LF>VALUE<NUL>`; a setting without a value has no line end. */
-function parseSettings(output: Buffer): ConfigSetting[] {
-  const words = splitRawPaths(output)
-  const settings: ConfigSetting[] = []
-  for (let at = 0; at + 2 < words.length; at += 3) {
-    const [scope = '', raw = '', entry = ''] = words.slice(at, at + 3)
-    const [origin, text] = [raw, entry].map(word => rawPathBytes(word).toString()) as [string, string]
-    const isText = [raw, entry].every(isUtf8)
-    const end = endOfKey(text)
-    const file = origin.startsWith('file:') ? origin.slice('file:'.length) : null
-    settings.push({
-      isUserScope: USER_SCOPES.has(scope),
-      file,
-      key: text.slice(0, end),
-      value: text.slice(end + 1),
-      isText,
-    })
-  }
-  return settings
-}
-
-/** No name of a section or setting contains a line end. */
-function endOfKey(text: string): number {
-  const end = text.indexOf('\n')
-  return end < 0 ? text.length : end
+  const base = { cwd: folder.top, home: environment.env['HOME'] ?? '', folders: repositoryFolders(folder) }
+  const lazyFetch = describeLazyFetch(all, base)
+  return { protection: { ...buildOverrides(own, all, cwd, environment.env), lazyFetch }, isFixed }
 }
 
 /**
@@ -195,7 +166,7 @@ function buildOverrides(
   all: readonly ConfigSetting[],
   cwd: string,
   env: Readonly<Record<string, string>>,
-): ConfigOverrides {
+): Omit<ConfigOverrides, 'lazyFetch'> {
   const users = all.filter(({ isUserScope }) => isUserScope)
   const last = (of: readonly ConfigSetting[], key: string): string | undefined =>
     of.findLast(one => one.key === key)?.value

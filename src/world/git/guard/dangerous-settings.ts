@@ -29,7 +29,7 @@ const REPLACEMENTS: readonly (readonly [key: RegExp, instead: string])[] = [
   [/^uploadpack\.packobjectshook$/, ''],
   [/^remote\..*\.(proxy|proxyauthmethod)$/, ''],
   [
-    /^http\.(.*\.)?(proxy|cookiefile|sslcainfo|sslcapath|sslcert|sslkey|curloptresolve|proxysslcainfo|proxysslkey)$/,
+    /^http\.(.*\.)?(proxy|cookiefile|sslcainfo|sslcapath|sslcert|sslkey|curloptresolve|proxysslcainfo|proxysslcert|proxysslkey)$/,
     '',
   ],
   [/^http\.(.*\.)?savecookies$/, 'false'],
@@ -64,9 +64,16 @@ export function isUrlRewrite(key: string): boolean {
   return /^url\..*\.(insteadof|pushinsteadof)$/.test(normalizeKey(key))
 }
 
-/** Programs that a fetch and a push start. git 2.39 uses the first value, so that no later setting replaces it. */
+/** Programs and helpers that a fetch and a push start. git 2.39 uses the first value, so that no later setting replaces it. */
 export function isTransferProgram(key: string): boolean {
-  return /^remote\..*\.(uploadpack|receivepack)$/.test(normalizeKey(key))
+  return /^remote\..*\.(uploadpack|receivepack|vcs)$/.test(normalizeKey(key))
+}
+
+/** Decides for all remotes how git connects, and what it sends. */
+export function isConnectionSetting(key: string): boolean {
+  return /^(?:(?:http|url|credential|protocol|ssh)\.|core\.(?:sshcommand|gitproxy|askpass)$|fetch\.(?:bundleuri|uriprotocols)$|transfer\.)/.test(
+    normalizeKey(key),
+  )
 }
 
 /** git fetches missing objects from such a remote, by any protocol that its address names. */
@@ -118,7 +125,7 @@ export function mayContainDangerous(config: string): boolean {
 const DANGEROUS_WORDS = new RegExp(
   [
     'filter|include|insteadof|helper|protocol|driver|textconv|command|cmd|program|proxy|askpass|attributesfile',
-    'worktree|fsmonitor|hookspath|pager|editor|external|hook|\\bupdate\\b|(?:upload|receive)pack|recurse|lfs|cookie|ssl|curlopt|mergeoptions|notesref',
+    'worktree|fsmonitor|hookspath|pager|editor|external|hook|\\bupdate\\b|(?:upload|receive)pack|vcs|recurse|lfs|cookie|ssl|curlopt|mergeoptions|notesref',
     'excludesfile|annex|orderfile|bundleuri|promisor|partialclone|skiplist',
   ].join('|'),
   'i',

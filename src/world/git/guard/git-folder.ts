@@ -59,6 +59,11 @@ export function findGitFolder(cwd: string): GitFolder | null {
   }
 }
 
+/** Returns the folders that an agent in this repository can write to: the working trees and the git folders. */
+export function repositoryFolders({ top, own, shared }: GitFolder): string[] {
+  return [top, own, shared, ...(path.basename(shared) === '.git' ? [path.dirname(shared)] : [])]
+}
+
 /**
  * Throws `NotSaved` if git would take a folder between `cwd` and the top of the working tree for a bare repository, and
  * use its configuration.

@@ -26,8 +26,7 @@ const SETTINGS: readonly string[] = [
   'advice.detachedHead=false',
 ]
 
-/** A checkout needs all files, also those that a partial clone has to fetch. */
-const ENV = { GIT_NO_LAZY_FETCH: '0', GIT_EDITOR: 'true', GIT_MERGE_AUTOEDIT: 'no', GIT_REFLOG_ACTION: 'oneshot' }
+const ENV = { GIT_EDITOR: 'true', GIT_MERGE_AUTOEDIT: 'no', GIT_REFLOG_ACTION: 'oneshot' }
 
 export async function findWorktreesGit(env: NodeJS.ProcessEnv): Promise<GitEnvironment> {
   const environment = await findGit(env)

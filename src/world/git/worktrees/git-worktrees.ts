@@ -23,6 +23,7 @@ import { RepositoryCache } from '../repository-context.ts'
 import { findTop, NoRepository } from '../repository.ts'
 import { readGitFolder } from '../guard/git-folder.ts'
 import type { RepositoryContext } from '../repository-context.ts'
+import { recordLazyFetch } from '../lazy-fetch-record.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 import { deletedFrom, fileStamps, hindrancesOf, wasPointed } from './checkout-state.ts'
 import { removeWorktree } from './operations/remove.ts'
@@ -57,6 +58,8 @@ export interface GitWorktreesOptions {
   readonly timeout?: Duration
   /** Bytes; snapshots and backups leave out larger files. */
   readonly maxFileSize?: number
+  /** The folder of the loop's own files. Without it, git fetches no objects that a partial clone lacks. */
+  readonly recordFolder?: string
 }
 
 /** A checkout of a large repository on a slow disk takes minutes, and other processes may hold the lock. */
@@ -70,15 +73,17 @@ class GitWorktrees implements Worktrees {
   readonly #env: NodeJS.ProcessEnv
   readonly #timeout: Duration
   readonly #maxFileSize: number | undefined
+  readonly #recordFolder: string | undefined
   readonly #cache = new RepositoryCache({ isOfOneJob: true })
   #environment: GitEnvironment | undefined
   /** The history of a commit does not change. */
   #lastLog: { readonly key: string; readonly log: Awaited<ReturnType<typeof readLog>> } = { key: '', log: [] }
 
-  constructor({ env = process.env, timeout = TIMEOUT, maxFileSize }: GitWorktreesOptions) {
+  constructor({ env = process.env, timeout = TIMEOUT, maxFileSize, recordFolder }: GitWorktreesOptions) {
     this.#env = env
     this.#timeout = timeout
     this.#maxFileSize = maxFileSize
+    this.#recordFolder = recordFolder
   }
 
   inspect(cwd: string): Promise<RepositoryState | null> {
@@ -356,10 +361,12 @@ class GitWorktrees implements Worktrees {
 
   async #createGit(cwd: string): Promise<Git> {
     this.#environment ??= await findWorktreesGit(this.#env)
-    return new Git(
+    const git = new Git(
       this.#environment,
       fs.existsSync(cwd) ? fs.realpathSync(cwd) : cwd,
       AbortSignal.timeout(this.#timeout),
     )
+    // A checkout needs all files, also those that a partial clone has to fetch.
+    return this.#recordFolder === undefined ? git : git.withLazyFetch(await recordLazyFetch(git, this.#recordFolder))
   }
 }

@@ -4,7 +4,8 @@ import type { GitResult, GitOptions, Git } from '../../git.ts'
 import { GitError } from '../../git-error.ts'
 import { NO_PROMPTS, withoutGitVariables } from '../../git-settings.ts'
 import { parseAccess, preventRewrite, rewriteUrl, maskSecrets } from './credentials.ts'
-import { isInside } from './remote-url.ts'
+import { findGitFolder, repositoryFolders } from '../../guard/git-folder.ts'
+import { isInside } from '../../guard/local-address.ts'
 
 /** A remote and its connection settings. */
 export interface RemoteConnection {
@@ -106,13 +107,19 @@ async function connect(
       doing,
       'git would show the password in its address to everybody on this machine: use a credential helper',
     )
-  if (isInside(git.cwd, access.url))
+  if (isInRepository(git, access.url))
     failPermanently(doing, 'it lies in the working tree, and git would run the hooks that are in it: put it elsewhere')
   const alias = `oneshot-${crypto.randomBytes(8).toString('hex')}`
   const remoteGit = reaching.withCwd(git.cwd, { ...sshBatchMode(configured, env), ...access.env })
   const settings = [[`remote.${alias}.url`, access.url] as const, ...preventRewrite(access.url), ...access.settings]
   const result = await run(remoteGit, alias, { settings, usesNetwork: true })
   return { ...result, stderr: maskSecrets(result.stderr.replaceAll(alias, displayName(url)), access) }
+}
+
+function isInRepository({ cwd, environment }: Git, url: string): boolean {
+  const folder = findGitFolder(cwd)
+  const folders = folder === null ? [cwd] : repositoryFolders(folder)
+  return isInside(url, { cwd, home: environment.env['HOME'] ?? '', folders })
 }
 
 function failPermanently(doing: string, why: string): never {

@@ -1,5 +1,6 @@
 import { Mask } from '../../../../lib/mask/mask.ts'
 import { redactSecrets } from '../../../../lib/secret.ts'
+import { percentDecode } from '../../guard/local-address.ts'
 
 type Setting = readonly [key: string, value: string]
 
@@ -55,15 +56,6 @@ function containsSecret(part: string): boolean {
   const parameters = part.split(/[?&#;]/).slice(1)
   const isNamed = parameters.some(one => one.includes('=') && SECRET_PARAMETER.test(one.slice(0, one.indexOf('='))))
   return isNamed || new Mask().maskText(part) !== part
-}
-
-/** Decodes a part of an address as git does. */
-export function percentDecode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text // The percent sign is literal.
-  }
 }
 
 export function maskSecrets(text: string, { secrets }: RemoteAccess): string {

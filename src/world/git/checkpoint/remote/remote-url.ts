@@ -6,7 +6,6 @@ import { readPart, replaceFile } from '../../../../os/files/file-io.ts'
 import { readJsonFile } from '../../../../os/files/json-file.ts'
 import { findGitFolder } from '../../guard/git-folder.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
-import { percentDecode } from './credentials.ts'
 
 /** Bytes; the reader ignores a longer configuration. */
 const MAX_CONFIG_SIZE = 1_048_576
@@ -59,20 +58,6 @@ export function fetchUrl(top: string, remote: string): string {
 function requireUrl(remote: string, doing: string, otherwise: string): string {
   if (/[/:]/.test(remote)) return remote
   throw new Trouble(doing, otherwise, { mayHelpToRetry: false })
-}
-
-/**
- * Returns true if an address lies inside this folder, where others can write what git runs and reads at the other end.
- */
-export function isInside(folder: string, url: string): boolean {
-  const file = /^file:\/\//i.test(url) ? percentDecode(url.slice('file://'.length).replace(/^[^/]*/, '')) : url
-  if (/^[^/]*:/.test(file)) return false
-  const place = path.resolve(folder, file)
-  return [place, realPath(place)].some(one => `${one}/`.startsWith(`${folder}/`))
-}
-
-function realPath(place: string): string {
-  return fs.existsSync(place) ? fs.realpathSync(place) : place
 }
 
 /**

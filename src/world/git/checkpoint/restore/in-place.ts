@@ -5,6 +5,7 @@ import { Trouble } from '../../../../lib/errors.ts'
 import { lstat } from '../../files.ts'
 import type { CheckpointCommit } from '../read-commits.ts'
 import type { NestedRepository } from '../commit-message.ts'
+import { gitForCheckout } from '../../lazy-fetch-record.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { readNestedState } from '../history.ts'
 import type { PreviousState } from '../save/carry-over.ts'
@@ -126,8 +127,8 @@ function whyUnsaved(file: Buffer, largest: number): string {
 /** git checks all files that it would change before it changes one. */
 async function applyStep({ context, from, to }: RestoreStep, doing: string, index: PrivateIndex): Promise<void> {
   try {
-    const env = { GIT_NO_LAZY_FETCH: '0' }
-    await context.git.run(['read-tree', '-m', '-u', from.tree, to], { index: index.file, env, umask: context.umask })
+    const git = await gitForCheckout(context)
+    await git.run(['read-tree', '-m', '-u', from.tree, to], { index: index.file, umask: context.umask })
   } catch (cause) {
     throw new Trouble(doing, cause)
   }

@@ -3,6 +3,7 @@ import { Refusal } from '../../../../lib/errors.ts'
 import { joinBelow, rawPathBytes, parentFolders, type RawPath, displayPath } from '../../../../lib/text/raw-path.ts'
 import { Trouble, errorMessage } from '../../../../lib/errors.ts'
 import type { Git } from '../../git.ts'
+import { gitForCheckout } from '../../lazy-fetch-record.ts'
 import { commitIdentity } from '../../repository.ts'
 import type { CheckpointCommit } from '../read-commits.ts'
 import { lstat } from '../../files.ts'
@@ -15,9 +16,6 @@ export interface RestoreDestination {
   readonly branch: string
   readonly worktree: string | null
 }
-
-/** git may have to fetch objects that a partial clone lacks. */
-const ALLOW_LAZY_FETCH = { GIT_NO_LAZY_FETCH: '0' } as const
 
 /**
  * Restores a checkpoint to a new branch and optionally into a new worktree. Returns sentences about everything that it
@@ -41,7 +39,7 @@ export async function restoreToBranch(
   if (to.worktree === null) return checkpoint.trailers.nested.map(describeUnrestored)
   await removeMissingWorktree(git, to.worktree)
   try {
-    await git.run(['worktree', 'add', '--', to.worktree, to.branch], { env: ALLOW_LAZY_FETCH, umask })
+    await (await gitForCheckout(context)).run(['worktree', 'add', '--', to.worktree, to.branch], { umask })
   } catch (cause) {
     if (commit !== null) await git.run(['update-ref', '-d', ref, commit])
     throw new Trouble(doing, cause)
@@ -111,7 +109,7 @@ async function restoreNested(
       const commit = typeof nested.state === 'string' ? nested.state : await commitTree(git, { ...state, subject })
       // `--force`: an earlier worktree at this path that somebody removed by hand is still registered.
       const add = ['worktree', 'add', '--force', '--detach', '--', joinBelow(top, nested.path).toString(), commit]
-      await git.run(add, { env: ALLOW_LAZY_FETCH, umask })
+      await (await gitForCheckout(state.context)).run(add, { umask })
     } catch (cause) {
       unable.push(`${describeUnrestored(nested)}: ${errorMessage(cause)}`)
     }

@@ -9,6 +9,7 @@ import type { RepositoryContext } from '../../repository-context.ts'
 import { type TreeDiff, diffTrees } from './tree-diff.ts'
 import type { PreviousState } from './carry-over.ts'
 import { type StagedChanges, previousTree, stageChanges, writeIndexTree } from './stage-changes.ts'
+import { recordNestedLazyFetch } from '../../lazy-fetch-record.ts'
 import { syncObjects } from '../../fsync-objects.ts'
 import { PrivateIndex, discardIndex } from './private-index.ts'
 import { isUnchangedSince, readGitDirStamp, recordPrevious, rollBackIfBroken, rollBackToIntact } from './gc-race.ts'
@@ -42,6 +43,7 @@ export async function save(context: RepositoryContext, options: SaveOptions): Pr
 async function trySave(context: RepositoryContext, options: SaveOptions): Promise<SaveOutcome> {
   if (await rollBackIfBroken(context)) discardIndex(context)
   if (context.path === '') await repairUserIndex(context)
+  else if (options.number === 1) await recordNestedLazyFetch(context)
   const gitDirStamp = readGitDirStamp(context)
   const last = await readTip(context)
   const number = Math.max(options.number, (last?.trailers.number ?? 0) + 1)
