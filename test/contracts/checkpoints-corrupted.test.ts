@@ -62,6 +62,73 @@ test('the checkpointer saves a file again whose object all checkpoints miss, and
   fixture.expectIntact(repo)
 })
 
+test.each([
+  ['one.txt', 'one.txt'],
+  ['folder/one.txt', 'folder/one.txt'],
+  ['an "odd"\nname\\é', 'an "odd"'],
+])(
+  'after the loss of the content of %j, all checkpoints stay without it, and the next one names it',
+  async (name, shown) => {
+    const fixture = openGitFixture()
+    const repo = begin(fixture)
+    put(repo, name, 'only in checkpoints')
+    const target = await saveSome(fixture, repo, 4)
+    dropObject(repo, fixture.git(repo, 'hash-object', name).trim())
+    fs.rmSync(path.join(repo, name))
+    const next = await savedCheckpoint(fixture.checkpoints().save(target, makeCheckpointRequest(), NEVER))
+    expect(next.number).toBe(5)
+    expect(next.leftOut.join()).toContain(shown)
+    expect(next.leftOut.join()).toContain('lost from 4 of the checkpoints 1 to 4: git no longer has the content')
+    const all = await fixture.checkpoints().list(target)
+    expect(all.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5])
+    for (const { commit } of all.slice(0, 4))
+      expect(fixture.git(repo, 'ls-tree', '-r', '--name-only', commit).split('\n')).toEqual(['a.txt', 'work.txt', ''])
+    expect(fixture.git(repo, 'show', `${all[1]?.commit}:work.txt`)).toBe('1')
+    fixture.git(repo, 'gc', '--quiet')
+    fixture.expectIntact(repo)
+  },
+)
+
+test('after the loss of a folder’s tree, all checkpoints stay without the folder', async () => {
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  put(repo, 'folder/deep/one.txt', 'one')
+  put(repo, 'folder/two.txt', 'two')
+  const target = await saveSome(fixture, repo, 3)
+  const [first] = await fixture.checkpoints().list(target)
+  dropObject(repo, fixture.git(repo, 'rev-parse', `${first?.commit}:folder/deep`).trim())
+  fs.rmSync(path.join(repo, 'folder'), { recursive: true })
+  const next = await savedCheckpoint(fixture.checkpoints().save(target, makeCheckpointRequest(), NEVER))
+  expect(next).toMatchObject({
+    number: 4,
+    leftOut: ['folder/deep lost from 3 of the checkpoints 1 to 3: git no longer has the content'],
+  })
+  const [again] = await fixture.checkpoints().list(target)
+  expect(fixture.git(repo, 'ls-tree', '-r', '--name-only', again?.commit ?? '')).toBe(
+    'a.txt\nfolder/two.txt\nwork.txt\n',
+  )
+  fixture.git(repo, 'gc', '--quiet')
+})
+
+test.each(['tree', 'commit'])(
+  'after the loss of the %s of every checkpoint, the next one continues the numbers and says so',
+  async kind => {
+    const fixture = openGitFixture()
+    const repo = begin(fixture)
+    const target = await saveSome(fixture, repo, 3)
+    for (const { commit } of await fixture.checkpoints().list(target)) {
+      if (kind === 'tree') dropObject(repo, fixture.git(repo, 'rev-parse', `${commit}^{tree}`).trim())
+      else dropObject(repo, commit)
+    }
+    put(repo, 'a.txt', 'later')
+    const next = await savedCheckpoint(fixture.checkpoints().save(target, makeCheckpointRequest(), NEVER))
+    expect(next.number).toBe(4)
+    expect(next.leftOut.join()).toMatch(/lost: git no longer has/)
+    expect(await numbersOf(fixture, target)).toEqual([4])
+    fixture.git(repo, 'gc', '--quiet')
+  },
+)
+
 test('checkpoints stay after somebody rewrites history, and oneshot can thin them', {
   tags: ['extended'],
 }, async () => {

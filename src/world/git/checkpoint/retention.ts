@@ -1,14 +1,13 @@
 import { objectId } from '../../../core/checkpoint/object-id.ts'
-import path from 'node:path'
 import { selectRetained } from '../../../core/checkpoint/retention.ts'
 import type { RawPath } from '../../../lib/text/raw-path.ts'
 import { invariant } from '../../../lib/errors.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { readHistory } from './history.ts'
-import { type CheckpointCommit, type RawCommit, checkpointHead, readCommits } from './read-commits.ts'
+import { type CheckpointCommit, checkpointHead, readCommits } from './read-commits.ts'
 import { type RepositoryContext, openNested } from '../repository-context.ts'
 import { UPDATE_REF, updateRef } from '../update-ref.ts'
-import { syncFiles, syncObjects } from '../fsync-objects.ts'
+import { importCommits } from './import-commits.ts'
 import { isGcRunning, isUnchangedSince, readGitDirStamp, rollBackIfBroken } from './save/gc-race.ts'
 import { removeStateFolder } from '../files.ts'
 import { WORK_REFS } from '../worktrees/context.ts'
@@ -66,7 +65,7 @@ async function rewriteHistory(
   history: readonly CheckpointCommit[],
   kept: readonly CheckpointCommit[],
 ): Promise<boolean> {
-  const { git, repository } = context
+  const { git } = context
   const same = kept.findIndex((checkpoint, at) => checkpoint !== history[at])
   const [foot, rest] = [kept[same - 1], kept.slice(same)]
   const tip = history.at(-1)
@@ -76,36 +75,17 @@ async function rewriteHistory(
     git,
     rest.map(({ commit }) => commit),
   )
-  const scratch = `${context.ref}+thinned`
-  const stream = raw.map((commit, at) => {
-    invariant(commit !== null, 'what is in the chain is there')
-    return fastImportCommit(scratch, at + 1, commit, at === 0 ? foot.commit : `:${at}`)
+  const rewritten = raw.map(one => {
+    invariant(one !== null, 'what is in the chain is there')
+    return { raw: one, head: checkpointHead(one), removed: [] }
   })
-  // git never creates the scratch ref: the stream resets it to nothing at the end.
-  const marks = rest.map((_, at) => `get-mark :${at + 1}\n`).join('')
-  const end = `${marks}reset ${scratch}\nfrom ${repository.emptyIds.commit}\n\n`
-  const input = Buffer.concat([...stream, Buffer.from(end)])
-  const commits = (await git.runForLine(['fast-import', '--quiet', '--date-format=raw'], { input })).split('\n')
+  const commits = await importCommits(context, rewritten, foot.commit)
   const commit = objectId(commits.at(-1))
   const tree = await git.runForLine(['rev-parse', `${commit}^{tree}`])
   invariant(tree === tip.tree, `the last checkpoint stays the same: ${tip.tree}`)
-  await syncObjects(context, commits)
-  // fast-import writes a pack if there are many objects.
-  await syncFiles([path.join(repository.commonDir, 'objects', 'pack')])
   await updateRef(context, commit, tip.commit)
   const unverified = { commit, before: tip.commit, objects: commits }
   return isUnchangedSince(context, gitDirStamp) || !(await rollBackIfBroken(context, unverified))
-}
-
-function fastImportCommit(ref: string, mark: number, raw: RawCommit, from: string): Buffer {
-  const head = checkpointHead(raw)
-  const lines = [`commit ${ref}`, `mark :${mark}`, ...raw.authorLines, `data ${raw.message.length}`]
-  const after = [`from ${from}`, ...(head === null ? [] : [`merge ${head}`]), `M 040000 ${raw.tree} ""`]
-  return Buffer.concat([
-    Buffer.from(`${lines.join('\n')}\n`, 'latin1'),
-    raw.message,
-    Buffer.from(`${after.join('\n')}\n\n`),
-  ])
 }
 
 /**

@@ -1,22 +1,17 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { isObjectId, type ObjectId, objectId } from '../../../../core/checkpoint/object-id.ts'
 import { listOf, nullable, object, type Parser } from '../../../../lib/codec.ts'
 import { replaceFile } from '../../../../os/files/file-io.ts'
 import { readJsonCache } from '../../../../os/files/json-file.ts'
-import { readHistory, readHistoryUpTo, readRefTarget } from '../history.ts'
-import type { CheckpointCommit } from '../read-commits.ts'
+import { readRefTarget } from '../history.ts'
 import { lstat } from '../../files.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
-import { checkpointHead, parseCheckpoint, readCommits } from '../read-commits.ts'
 import { updateRef } from '../../update-ref.ts'
 import { missingObjects } from '../../fsync-objects.ts'
 import { fileStamp } from './index-file.ts'
 
-/** Milliseconds. A full collection of a large repository takes longer, but is rare. */
-const GC_TIMEOUT = 60_000
-const POLL_INTERVAL = 100
+/** Milliseconds. */
 const STALE_GC_AGE = 12 * 3_600_000
 
 /** A checkpoint that we created while another process worked in the repository. */
@@ -56,57 +51,19 @@ export async function rollBackIfBroken(
   return isGone
 }
 
-/**
- * Recovers after a failure that `git gc` may have caused: waits until no collection runs, because it would delete the
- * next try as well, and moves the ref back to the newest complete checkpoint.
- */
-export async function rollBackToIntact(context: RepositoryContext): Promise<void> {
-  const { signal } = context.git
-  for (let waited = 0; waited < GC_TIMEOUT && isGcRunning(context); waited += POLL_INTERVAL) {
-    await pause(POLL_INTERVAL, undefined, { signal })
-  }
-  const tip = await readRefTarget(context)
-  if (tip === null || context.repository.isPartial) return
-  const history = await readIntactHistory(context, tip).catch(() => null) // The next caller gets the error.
-  if (history === null) return
-  for (const { commit } of history.reverse()) {
-    if (await hasMissingObjects(context, commit)) continue
-    return commit === tip ? undefined : updateRef(context, commit, tip)
-  }
-  await updateRef(context, null, tip)
+/** Records the predecessor and the number of the newest checkpoint, in case the newest one is lost. */
+export function recordPrevious({ folder }: RepositoryContext, before: ObjectId | null, number: number): void {
+  fs.writeFileSync(path.join(folder, 'before'), `${before ?? ''}\n${number}`)
 }
 
-/** Returns the history or, if its newest commit is missing, the history up to the recorded predecessor. */
-async function readIntactHistory(context: RepositoryContext, tip: string): Promise<CheckpointCommit[]> {
-  if ((await missingObjects(context, [tip])).length === 0) return readHistory(context)
-  const [before] = await readCommits(context.git, readPrevious(context))
-  const checkpoint = before ? parseCheckpoint(before) : null
-  return checkpoint === null ? [] : readHistoryUpTo(context, checkpoint)
-}
-
-/** Records the predecessor of the newest checkpoint, in case the newest one is lost. */
-export function recordPrevious({ folder }: RepositoryContext, before: ObjectId | null): void {
-  fs.writeFileSync(path.join(folder, 'before'), before ?? '')
-}
-
-function readPrevious({ folder }: RepositoryContext): ObjectId[] {
+/** Returns 0 for an unknown number: an earlier version recorded none. */
+export function readPrevious({ folder }: RepositoryContext): { commit: ObjectId | null; number: number } {
   try {
-    return [fs.readFileSync(path.join(folder, 'before'), 'latin1')].filter(isObjectId)
+    const [id = '', number = ''] = fs.readFileSync(path.join(folder, 'before'), 'latin1').split('\n')
+    return { commit: isObjectId(id) ? id : null, number: /^\d{1,9}$/.test(number) ? Number(number) : 0 }
   } catch {
-    return [] // Nothing is recorded yet.
+    return { commit: null, number: 0 } // Nothing is recorded yet.
   }
-}
-
-/**
- * Only git's own error message proves a missing object: a git process that was killed or ran out of memory proves
- * nothing.
- */
-async function hasMissingObjects({ git }: RepositoryContext, commit: string): Promise<boolean> {
-  const [raw] = await readCommits(git, [commit])
-  const head = raw ? checkpointHead(raw) : null
-  const known = head === null ? [] : ['--not', head]
-  const result = await git.tryRun(['rev-list', '--objects', '--quiet', '-n', '1', commit, ...known])
-  return result.code === 128 && /^fatal: (missing \w+ object|bad (tree )?object|unable to read)/m.test(result.stderr)
 }
 
 /** git keeps `gc.pid` during a collection, and itself treats an older file as stale. */
@@ -115,7 +72,7 @@ export function isGcRunning({ repository }: RepositoryContext): boolean {
   return stat !== undefined && Date.now() - stat.mtimeMs < STALE_GC_AGE
 }
 
-/** A damaged file counts as none: if the checkpoint is broken, the next save fails and finds the newest intact one. */
+/** A damaged file counts as none: if the checkpoint is broken, the next save fails and recovers the history. */
 function readUnverified(context: RepositoryContext): UnverifiedCheckpoint | null {
   return readJsonCache(unverifiedFile(context), parseUnverified, MAX_RECORD_SIZE)
 }

@@ -9,6 +9,8 @@ export interface SaveOptions {
   readonly maxFileSize: number
   /** The number of the whole checkpoint; numbers of one repository never decrease. */
   readonly number: number
+  /** Sentences about everything that earlier checkpoints have lost; the new checkpoint names them. */
+  readonly losses?: readonly string[]
 }
 
 /** The result of a save. */

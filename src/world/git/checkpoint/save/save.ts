@@ -12,7 +12,8 @@ import { type StagedChanges, previousTree, stageChanges, writeIndexTree } from '
 import { recordNestedLazyFetch } from '../../lazy-fetch-record.ts'
 import { syncObjects } from '../../fsync-objects.ts'
 import { PrivateIndex, discardIndex } from './private-index.ts'
-import { isUnchangedSince, readGitDirStamp, recordPrevious, rollBackIfBroken, rollBackToIntact } from './gc-race.ts'
+import { isUnchangedSince, readGitDirStamp, recordPrevious, rollBackIfBroken } from './gc-race.ts'
+import { recoverHistory } from './recover-history.ts'
 import { commitOnBranch, repairUserIndex } from './branch-commit.ts'
 import type { SaveOptions, SaveOutcome } from './save-types.ts'
 import fs from 'node:fs'
@@ -24,7 +25,7 @@ import { updateRef } from '../../update-ref.ts'
 /**
  * Saves one working tree, and first the nested ones. If git reports that the private index does not fit, because
  * somebody replaced objects or the whole repository, it retries with a new index. Only if that fails, too, it checks
- * the earlier checkpoints and goes back to an intact one.
+ * the earlier checkpoints and removes lost files from them.
  */
 export async function save(context: RepositoryContext, options: SaveOptions): Promise<SaveOutcome> {
   try {
@@ -34,8 +35,8 @@ export async function save(context: RepositoryContext, options: SaveOptions): Pr
     discardIndex(context)
     return trySave(context, options).catch(async (again: unknown) => {
       if (!(again instanceof GitError)) throw again
-      await rollBackToIntact(context)
-      return trySave(context, options)
+      const { losses, lastNumber } = await recoverHistory(context)
+      return trySave(context, { ...options, number: Math.max(options.number, lastNumber + 1), losses })
     })
   }
 }
@@ -50,7 +51,7 @@ async function trySave(context: RepositoryContext, options: SaveOptions): Promis
   const index = await PrivateIndex.open(context, { isFirst: last === null })
   try {
     const staged = await stageChanges(context, index, {
-      wish: { ...options, number },
+      wish: { ...options, number, losses: [] },
       before: toPreviousState(last),
       save,
     })
@@ -117,10 +118,12 @@ async function createCheckpoint(
   return checkpoint
 }
 
-function isUnchanged(context: RepositoryContext, tree: string, { previous, staged }: SaveInput): boolean {
+function isUnchanged(context: RepositoryContext, tree: string, { previous, staged, options }: SaveInput): boolean {
   const { status, nested } = staged
   // An untouched nested repository needs no checkpoint: the outer one records its HEAD.
   if (previous === null) return context.path !== '' && status.differences.length === 0 && nested.every(isUntouched)
+  // Every loss must be named by a checkpoint.
+  if (options.losses !== undefined && options.losses.length > 0) return false
   const isSameInside = JSON.stringify(nested) === JSON.stringify(previous.trailers.nested)
   return tree === previous.tree && status.head === previous.trailers.head && isSameInside
 }
@@ -142,7 +145,10 @@ function buildTrailers(
   const { trigger, attempt, at } = options.request
   // A file name may contain a secret, too.
   const mask = new Mask(context.secrets)
-  const leftOut = limitList([...(note === undefined ? [] : [note]), ...staged.leftOut]).map(text => mask.maskText(text))
+  const { losses = [] } = options
+  const leftOut = limitList([...losses, ...(note === undefined ? [] : [note]), ...staged.leftOut]).map(text =>
+    mask.maskText(text),
+  )
   const change = addDiffStats(diff.change, staged.nestedChange)
   const { nested } = staged
   const { sessionId, path } = context
@@ -180,7 +186,7 @@ async function commitCheckpoint(context: RepositoryContext, draft: CheckpointDra
   }
   const link: CheckpointCommit = { commit, tree, trailers }
   cacheTip(context, link)
-  recordPrevious(context, before)
+  recordPrevious(context, before, trailers.number)
   return link
 }
 
