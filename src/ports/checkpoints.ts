@@ -78,7 +78,7 @@ export interface ClaimRequest extends Remote {
   readonly isTakeOver: boolean
 }
 
-/** The newest checkpoint; `isNew` if this call made it. */
+/** The newest checkpoint; `isNew` if this call made it. Its `leftOut` names everything that is not saved now. */
 export interface SaveResult {
   readonly checkpoint: Checkpoint
   readonly isNew: boolean

@@ -54,6 +54,55 @@ test('a checkpoint leaves out a file that has become too large with a note, and 
   expect(fs.statSync(path.join(repo, 'grows.txt')).size, 'what was left out is not touched').toBe(3000)
 })
 
+test('a save that writes nothing names a new file that is too large', async () => {
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const checkpoints = fixture.checkpoints({ maxFileSize: 2048 })
+  const target = fixture.checkpointTarget(repo)
+  await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  put(repo, 'huge.bin', Buffer.alloc(5000))
+  expect(await checkpoints.save(target, makeCheckpointRequest(), NEVER)).toMatchObject({
+    isNew: false,
+    checkpoint: { number: 1, leftOut: ['huge.bin has 4.9 KB, more than 2 KB'] },
+  })
+  fs.rmSync(path.join(repo, 'huge.bin'))
+  expect(await checkpoints.save(target, makeCheckpointRequest(), NEVER)).toMatchObject({ checkpoint: { leftOut: [] } })
+})
+
+test('a save names the files that git cannot read because of an encoding for all files', async () => {
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const target = fixture.checkpointTarget(repo)
+  await savedCheckpoint(fixture.checkpoints().save(target, makeCheckpointRequest(), NEVER))
+  put(repo, '.gitattributes', '* working-tree-encoding=UTF-16\n')
+  put(repo, 'important.txt', 'keep\n')
+  const { checkpoint, isNew } = await fixture.checkpoints().save(target, makeCheckpointRequest(), NEVER)
+  expect({ isNew, leftOut: checkpoint.leftOut.join('\n') }).toMatchObject({
+    isNew: false,
+    leftOut: expect.stringMatching(/^important\.txt cannot be read by git: /m),
+  })
+})
+
+test('a checkpoint saves the other files if git rejects more than forty', async () => {
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const target = fixture.checkpointTarget(repo)
+  await savedCheckpoint(fixture.checkpoints().save(target, makeCheckpointRequest(), NEVER))
+  put(repo, '.gitattributes', '*.ps1 text working-tree-encoding=UTF-16\n')
+  for (let n = 100; n < 160; n++) put(repo, `bad-${n}.ps1`, 'x\n')
+  for (let n = 100; n < 120; n++) put(repo, `bad-${n}-good.ps1`, Buffer.from('\ufeffgood\n', 'utf16le'))
+  put(repo, 'zzz.txt', 'kept\n')
+  put(repo, 'a.txt', 'changed\n')
+  const second = await savedCheckpoint(fixture.checkpoints().save(target, makeCheckpointRequest(), NEVER))
+  const files = filesOf(fixture, repo, second)
+  expect(files).toEqual(expect.arrayContaining(['.gitattributes', 'a.txt', 'zzz.txt']))
+  expect(files.filter(file => file.endsWith('-good.ps1'))).toHaveLength(20)
+  expect(files).toHaveLength(23)
+  expect(fixture.git(repo, 'show', `${second.commit}:a.txt`)).toBe('changed\n')
+  expect(second.leftOut[0]).toContain('bad-100.ps1 cannot be read by git')
+  fixture.expectIntact(repo)
+})
+
 test('a checkpoint with a new private index still takes the last saved version of a file that it leaves out', async () => {
   const fixture = openGitFixture()
   const repo = begin(fixture)

@@ -35,6 +35,22 @@ it('stop, status, checkpoints and restore name a file that a checkpoint left out
   expect(restored).toMatchObject({ code: 0, stderr: `not restored: ${TOO_LARGE}\n` })
 })
 
+it('checkpoint and status name a file that cannot be saved, even if nothing else has changed', async () => {
+  await testHome.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
+  const first = await testHome.ok('checkpoint', 'idle')
+  grow()
+  expect(await testHome.oneshot('checkpoint', 'idle')).toMatchObject({
+    code: 0,
+    stdout: `${first}\n`,
+    stderr: `left out: ${TOO_LARGE}\n`,
+  })
+  expect(JSON.parse(await testHome.ok('checkpoint', 'idle', '--json'))).toMatchObject({
+    isNew: false,
+    checkpoint: { leftOut: [TOO_LARGE] },
+  })
+  expect(await testHome.ok('status', 'idle')).toMatch(new RegExp(`left out +${TOO_LARGE}`))
+})
+
 it('restore keeps a file that grew too large, or refuses with the reason and an alternative', async () => {
   fs.writeFileSync(testHome.path('big.bin'), 'small\n')
   await testHome.run('--name', 'idle', '--headless', '--', 'true')

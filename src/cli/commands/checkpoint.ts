@@ -34,10 +34,12 @@ async function checkpoint(args: ParsedArgs, context: CommandContext): Promise<nu
   )
   const message = isNew
     ? `checkpoint ${saved.number}: ${formatDiffStat(saved)}`
-    : `nothing has changed since checkpoint ${saved.number}`
+    : `nothing ${saved.leftOut.length > 0 ? 'else ' : ''}has changed since checkpoint ${saved.number}`
   if (args.has(OPTIONS.json)) out.printLine(toJson({ checkpoint: saved, isNew }))
-  else if (screen.isQuiet || !out.isTerminal) out.printLine(String(saved.number))
-  else
+  else if (screen.isQuiet || !out.isTerminal) {
+    out.printLine(String(saved.number))
+    if (!screen.isQuiet) for (const sentence of saved.leftOut) screen.err.printLine(formatLeftOut(sentence))
+  } else
     out.printLine(
       [`${out.paint.bold(shownName(session))}: ${message}`, ...saved.leftOut.map(formatLeftOut)].join('\n  '),
     )

@@ -95,7 +95,8 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'clock.due' }
   | { readonly type: 'checkpoint.saved'; readonly checkpoint: Checkpoint }
   /** Nothing has changed since the last checkpoint. */
-  | { readonly type: 'checkpoint.unneeded' }
+  /** `leftOut`: everything that is not saved now. */
+  | { readonly type: 'checkpoint.unneeded'; readonly leftOut?: readonly string[] }
   /** A checkpoint failed. `isFinal`: a retry cannot help. */
   | { readonly type: 'checkpoint.failed'; readonly reason: string; readonly isFinal: boolean }
   | { readonly type: 'checkpoint.pushed'; readonly number: number; readonly note?: string }

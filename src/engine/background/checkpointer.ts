@@ -249,7 +249,9 @@ const GIVE_UP_AFTER: Duration = 3_600_000
  */
 function checkpointSignal({ checkpoint }: SaveResult, at: Instant, { saved }: Session): Signal {
   const isNews = saved.last === null || saved.last.number < checkpoint.number
-  return isNews ? { at, type: 'checkpoint.saved', checkpoint } : { at, type: 'checkpoint.unneeded' }
+  return isNews
+    ? { at, type: 'checkpoint.saved', checkpoint }
+    : { at, type: 'checkpoint.unneeded', leftOut: checkpoint.leftOut }
 }
 
 function checkpointFailureSignal(cause: unknown, at: Instant, { saved }: Session): Signal {

@@ -64,3 +64,15 @@ test('a checkpoint clears the problem before it', () => {
   const { session } = after(fresh, failed, { at: 6, type: 'checkpoint.saved', checkpoint: { ...checkpoint, change } })
   expect(session.saved).toMatchObject({ last: { number: 1, at: 5, trigger: 'edit' }, trouble: null })
 })
+
+test('a save without a new checkpoint still tells the session which files it left out', () => {
+  const checkpoint = { number: 1, commit: 'c', at: 5, trigger: 'edit', attempt: 1, head: null, leftOut: [] } as const
+  const saved = {
+    at: 6,
+    type: 'checkpoint.saved',
+    checkpoint: { ...checkpoint, change: { files: 1, added: 1, removed: 0 } },
+  } as const
+  const leftOut = ['huge.bin has 60 MB, more than 50 MB']
+  const { session, eventTypes } = after(fresh, saved, { at: 7, type: 'checkpoint.unneeded', leftOut })
+  expect([session.saved.last, eventTypes]).toMatchObject([{ number: 1, leftOut }, ['checkpoint.saved']])
+})

@@ -14,10 +14,17 @@ export function recordCheckpoint(session: Session, { at, checkpoint }: SignalOf<
   ])
 }
 
-export function recordUnneededCheckpoint(session: Session, { at }: SignalOf<'checkpoint.unneeded'>): Decision {
-  const { trouble, wanted } = session.saved
-  if (trouble === null && wanted === null) return unchanged(session)
-  return makeDecision(withCheckpointStatus(session, { trouble: null, wanted: requestedSince(session, at) }), [])
+/** A file that cannot be saved makes no new checkpoint, but the status must name it. */
+export function recordUnneededCheckpoint(session: Session, { at, leftOut }: SignalOf<'checkpoint.unneeded'>): Decision {
+  const { trouble, wanted, last } = session.saved
+  const isSame = last === null || leftOut === undefined || isSameList(leftOut, last.leftOut ?? [])
+  if (trouble === null && wanted === null && isSame) return unchanged(session)
+  const news = { trouble: null, wanted: requestedSince(session, at), ...(isSame ? {} : { last: { ...last, leftOut } }) }
+  return makeDecision(withCheckpointStatus(session, news), [])
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((sentence, at) => sentence === other[at])
 }
 
 /** Reports the same problem once, however often it occurs. */

@@ -123,10 +123,10 @@ export class GitCheckpoints implements Checkpoints, CheckpointFetcher {
       recordRemotes(context)
       await recordLazyFetch(context.git, context.folder)
       if (request.goal !== undefined) await saveGoal(context, request.goal)
-      const { created, previous } = await save(context, options)
+      const { created, previous, leftOut } = await save(context, options)
       const newest = created ?? previous
       invariant(newest !== null, 'a first checkpoint is always made')
-      return { checkpoint: toCheckpoint(newest), isNew: created !== null }
+      return { checkpoint: { ...toCheckpoint(newest), leftOut }, isNew: created !== null }
     })
   }
 

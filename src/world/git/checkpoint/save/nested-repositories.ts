@@ -71,7 +71,7 @@ export async function isSubmodule({ git }: RepositoryContext, path: RawPath): Pr
 function toSavedNested(
   context: RepositoryContext,
   path: RawPath,
-  { created, previous, head, nested }: SaveOutcome,
+  { created, previous, head, nested, leftOut }: SaveOutcome,
 ): SavedNested {
   const state = (created ?? previous)?.trailers.number ?? head
   return {
@@ -79,7 +79,7 @@ function toSavedNested(
     head,
     states: state === null ? nested : [{ path: context.path, state }, ...nested],
     change: created?.trailers.change ?? EMPTY_DIFF,
-    leftOut: (created?.trailers.leftOut ?? []).map(sentence => `in ${displayPath(path)}: ${sentence}`),
+    leftOut: leftOut.map(sentence => `in ${displayPath(path)}: ${sentence}`),
   }
 }
 
@@ -90,5 +90,5 @@ function unsavedNested(path: RawPath, cause: unknown): SavedNested {
 
 /** Records the HEADs of nested repositories without saving them. */
 export async function saveHeadOnly(context: RepositoryContext): Promise<SaveOutcome> {
-  return { created: null, previous: null, head: await readHead(context), nested: [] }
+  return { created: null, previous: null, head: await readHead(context), leftOut: [], nested: [] }
 }

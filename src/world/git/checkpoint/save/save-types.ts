@@ -20,6 +20,8 @@ export interface SaveOutcome {
   /** The previous checkpoint. */
   readonly previous: CheckpointCommit | null
   readonly head: string | null
+  /** Sentences about everything that is not saved, also if nothing else changed. */
+  readonly leftOut: readonly string[]
   /** The repositories inside the working tree. */
   readonly nested: readonly NestedRepository[]
 }

@@ -61,7 +61,11 @@ async function trySave(context: RepositoryContext, options: SaveOptions): Promis
       options: { ...options, number },
       gitDirStamp,
     })
-    return { created: made, previous: last, head: made?.trailers.head ?? staged.status.head, nested: staged.nested }
+    const { head, leftOut } = made?.trailers ?? {
+      head: staged.status.head,
+      leftOut: toLeftOut(context, staged.leftOut),
+    }
+    return { created: made, previous: last, head, leftOut, nested: staged.nested }
   } catch (cause) {
     index.discard()
     throw cause
@@ -143,16 +147,18 @@ function buildTrailers(
   { head, delta: diff, note }: { head: string | null; delta: TreeDiff; note?: string | undefined },
 ): CheckpointTrailers {
   const { trigger, attempt, at } = options.request
-  // A file name may contain a secret, too.
-  const mask = new Mask(context.secrets)
   const { losses = [] } = options
-  const leftOut = limitList([...losses, ...(note === undefined ? [] : [note]), ...staged.leftOut]).map(text =>
-    mask.maskText(text),
-  )
+  const leftOut = toLeftOut(context, [...losses, ...(note === undefined ? [] : [note]), ...staged.leftOut])
   const change = addDiffStats(diff.change, staged.nestedChange)
   const { nested } = staged
   const { sessionId, path } = context
   return { number: options.number, sessionId, path, at, trigger, attempt, head, change, leftOut, nested }
+}
+
+/** A file name may contain a secret, too. */
+function toLeftOut({ secrets }: RepositoryContext, sentences: readonly string[]): string[] {
+  const mask = new Mask(secrets)
+  return limitList(sentences).map(text => mask.maskText(text))
 }
 
 /** The content of a new checkpoint commit. */

@@ -5,8 +5,12 @@ import { GitError } from '../../git-error.ts'
 import { type TreeDiff, DIFF_TREES, parseTreeDiff } from './tree-diff.ts'
 import { NO_FSYNC } from '../../fsync-objects.ts'
 
-/** The number of files that git may reject, each for its own reason, before the update fails. */
+/** The number of files that git may reject, each for its own reason, before we search for further ones by halves. */
 const MAX_REJECTED = 40
+/** The number of tries by halves; each starts a process. */
+const MAX_TRIES = 300
+/** Failures that are not about one file. */
+const OTHER_FAILURE = /no space left|quota exceeded|cannot allocate|out of memory|read-only file system|index\.lock/i
 /** Bytes of paths on one command line; Linux accepts 128 KB for one argument and 2 MB in all. */
 const MAX_COMMAND_LENGTH = 32_768
 /** From this number of files on, git syncs once at the end instead of once per file. */
@@ -41,7 +45,15 @@ export async function updateIndex(git: Git, index: string, update: IndexUpdate):
       await git.run(updateCommand(remove, add.length), { index, input })
       break
     } catch (cause) {
-      if (!(cause instanceof GitError) || refused.length === MAX_REJECTED) throw cause
+      if (!(cause instanceof GitError)) throw cause
+      if (refused.length === MAX_REJECTED) {
+        const rest = await addByHalves(git, index, { add, remove })
+        return {
+          rejected: [...refused, ...rest.rejected],
+          skippedPaths: [...skipped, ...rest.skippedPaths],
+          isSynced: false,
+        }
+      }
       const { stdout } = await git.tryRun(['update-index', '--verbose', ...UPDATE_OPTIONS, '--stdin'], { index, input })
       const bad = add[countAdded(stdout.toString('latin1'), add)]
       if (bad === undefined) throw cause
@@ -52,6 +64,59 @@ export async function updateIndex(git: Git, index: string, update: IndexUpdate):
     }
   }
   return { rejected: refused, skippedPaths: skipped, isSynced: add.length > BATCH_SYNC_THRESHOLD }
+}
+
+/**
+ * Adds all files that git accepts. It tries files with the same filter and encoding together, because they often fail
+ * together. After many tries, a part that still fails is rejected as a whole.
+ */
+async function addByHalves(git: Git, index: string, { add, remove }: IndexUpdate): Promise<IndexUpdateResult> {
+  if (remove.length > 0) await git.run(updateCommand(remove, 0), { index, input: '' })
+  const rejected: RawPath[] = []
+  let last: GitError | null = null
+  const parts = await splitByAttributes(git, add)
+  for (let tries = 0; ; tries++) {
+    const part = parts.shift()
+    if (part === undefined) break
+    const cause = await tryToAdd(git, index, part)
+    last = cause ?? last
+    const half = Math.ceil(part.length / 2)
+    if (cause === null) continue
+    if (part.length === 1 || tries >= MAX_TRIES) rejected.push(...part)
+    else parts.push(part.slice(0, half), part.slice(half))
+  }
+  const [first] = rejected
+  const sentences = first === undefined || last === null ? [] : [describeRejection(first, rejected.length, last)]
+  return { rejected: sentences, skippedPaths: rejected, isSynced: false }
+}
+
+async function tryToAdd(git: Git, index: string, part: readonly RawPath[]): Promise<GitError | null> {
+  try {
+    await git.run(updateCommand([], part.length), { index, input: joinRawPaths(part) })
+    return null
+  } catch (cause) {
+    if (!(cause instanceof GitError) || OTHER_FAILURE.test(cause.stderr)) throw cause
+    return cause
+  }
+}
+
+/** Returns the files in groups that git converts in the same way. */
+async function splitByAttributes(git: Git, add: readonly RawPath[]): Promise<RawPath[][]> {
+  const args = ['check-attr', '-z', '--stdin', 'filter', 'working-tree-encoding']
+  const words = splitRawPaths(await git.run(args, { input: joinRawPaths(add) }))
+  const attributes = new Map<RawPath, string>()
+  for (let at = 0; at + 2 < words.length; at += 3) {
+    const [path = '', name, value] = words.slice(at, at + 3)
+    attributes.set(path, `${attributes.get(path) ?? ''}${name}=${value} `)
+  }
+  const groups = new Map<string, RawPath[]>()
+  for (const path of add) {
+    const key = attributes.get(path) ?? ''
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [path])
+    else group.push(path)
+  }
+  return [...groups.values()]
 }
 
 const UPDATE_OPTIONS = ['-z', '--add', '--remove', '--replace'] as const
