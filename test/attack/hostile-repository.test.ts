@@ -568,6 +568,27 @@ test('a loop says why it does not fetch what a partial clone lacks', async () =>
   await expect(opening).rejects.toThrow('names another promisor remote')
 })
 
+test('a push sends the user’s own push options, and none that the repository’s configuration names', async () => {
+  const bench = openGitFixture()
+  const remote = bench.repository('remote.git', '--bare')
+  const told = path.join(bench.root, 'told')
+  bench.git(remote, 'config', 'receive.advertisePushOptions', 'true')
+  put(remote, 'hooks/pre-receive', `#!/bin/sh\nenv | grep ^GIT_PUSH_OPTION_ >> ${told}\ncat > /dev/null\n`, 0o755)
+  const repo = committed(bench)
+  bench.git(repo, 'remote', 'add', 'origin', remote)
+  bench.git(repo, 'config', '--global', 'push.pushOption', 'ci.skip')
+  put(repo, '.git/more', '[push]\n\tpushOption = SECRET-2\n')
+  for (const [key, value] of [
+    ['push.pushOption', 'SECRET-1'],
+    ['include.path', 'more'],
+  ] as const)
+    bench.git(repo, 'config', key, value)
+  const target = bench.checkpointTarget(repo)
+  await savedCheckpoint(bench.checkpoints().save(target, makeCheckpointRequest(), NEVER))
+  await bench.checkpoints().push(target, 'origin', {}, NEVER)
+  expect(fs.readFileSync(told, 'utf8')).toBe('GIT_PUSH_OPTION_COUNT=1\nGIT_PUSH_OPTION_0=ci.skip\n')
+})
+
 test.each(['include', 'includeIf "gitdir:/"', 'diff', 'fetch "fsck"'])(
   'a checkpoint does not wait for a pipe that [%s] in the configuration names, and trusts nothing from it',
   async section => {

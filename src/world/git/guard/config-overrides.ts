@@ -11,6 +11,7 @@ import { assertNoBareRepository, assertSafe, type GitFolder, findGitFolder, repo
 import {
   replacementFor,
   isCredentialHelper,
+  isPushOption,
   isPromisorSetting,
   isProtocolSetting,
   isFileSetting,
@@ -180,6 +181,10 @@ function buildOverrides(
   if (own.some(({ key }) => isCredentialHelper(key))) {
     settings.push(['credential.helper', ''])
     for (const { key, value } of users) if (isCredentialHelper(key)) settings.push([key, value])
+  }
+  if (own.some(({ key }) => isPushOption(key))) {
+    settings.push(['push.pushOption', ''])
+    for (const { key, value } of users) if (isPushOption(key)) settings.push([key, value])
   }
   return {
     settings,

@@ -3,6 +3,7 @@ import {
   replacementFor,
   isCredentialHelper,
   isPromisorSetting,
+  isPushOption,
   isProtocolSetting,
   isFileSetting,
   isTransferProgram,
@@ -39,6 +40,7 @@ test.each(DANGEROUS)('the guard replaces %s and detects a configuration that con
 
 test.each([
   ['credential.https://a.b.helper', isCredentialHelper],
+  ['push.pushoption', isPushOption],
   ['url.a.insteadof', isUrlRewrite],
   ['protocol.ext.allow', isProtocolSetting],
   ['remote.x.uploadpack', isTransferProgram],

@@ -59,6 +59,11 @@ export function isCredentialHelper(key: string): boolean {
   return /^credential\.(.*\.)?helper$/.test(normalizeKey(key))
 }
 
+/** A push sends all of these to the remote, and an empty value removes those before it. */
+export function isPushOption(key: string): boolean {
+  return key === 'push.pushoption'
+}
+
 /** These rewrite addresses, and no other setting can undo that. */
 export function isUrlRewrite(key: string): boolean {
   return /^url\..*\.(insteadof|pushinsteadof)$/.test(normalizeKey(key))
@@ -99,9 +104,15 @@ export function isPlace(key: string): boolean {
 export function isDangerous(key: string): boolean {
   return (
     isPlace(key) ||
-    [isCredentialHelper, isUrlRewrite, isTransferProgram, isPromisorSetting, isFileSetting, isProtocolSetting].some(
-      is => is(key),
-    ) ||
+    [
+      isCredentialHelper,
+      isPushOption,
+      isUrlRewrite,
+      isTransferProgram,
+      isPromisorSetting,
+      isFileSetting,
+      isProtocolSetting,
+    ].some(is => is(key)) ||
     replacementFor(key) !== undefined
   )
 }
@@ -126,7 +137,7 @@ const DANGEROUS_WORDS = new RegExp(
   [
     'filter|include|insteadof|helper|protocol|driver|textconv|command|cmd|program|proxy|askpass|attributesfile',
     'worktree|fsmonitor|hookspath|pager|editor|external|hook|\\bupdate\\b|(?:upload|receive)pack|vcs|recurse|lfs|cookie|ssl|curlopt|mergeoptions|notesref',
-    'excludesfile|annex|orderfile|bundleuri|promisor|partialclone|skiplist',
+    'excludesfile|annex|orderfile|bundleuri|promisor|partialclone|skiplist|pushoption',
   ].join('|'),
   'i',
 )
