@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { endGroupOnSignal } from './process/end-on-signal.ts'
 
 /** Milliseconds that `run` waits for the end of the output after the program has exited. */
 const OUTPUT_GRACE = 1_000
@@ -9,7 +10,7 @@ export interface RunOptions {
   readonly input?: string | Uint8Array
   /** Milliseconds after which `run` kills the program. */
   readonly timeout?: number
-  /** An abort kills the program and the processes in its group. */
+  /** An abort kills the program and the processes in its group, and so does a signal that ends this process. */
   readonly signal?: AbortSignal
   /** Milliseconds between SIGTERM and SIGKILL after an abort; without it an abort sends SIGKILL at once. */
   readonly grace?: number
@@ -51,11 +52,13 @@ export function runForBytes(
       killProcessGroup(child.pid, options.grace === undefined ? 'SIGKILL' : 'SIGTERM')
       if (options.grace !== undefined) killTimer = setTimeout(() => killProcessGroup(child.pid), options.grace)
     }
+    const unregister = options.signal === undefined || child.pid === undefined ? undefined : endGroupOnSignal(child.pid)
     if (options.signal?.aborted) kill()
     options.signal?.addEventListener('abort', kill)
     const cleanUp = (): void => {
       clearTimeout(timer)
       clearTimeout(killTimer)
+      unregister?.()
       options.signal?.removeEventListener('abort', kill)
     }
     let size = 0

@@ -67,6 +67,8 @@ export interface FetchResult {
   readonly taken: readonly { readonly ref: string; readonly commit: string; readonly before: string | null }[]
   /** Sessions for which this repository holds something that the remote does not. The fetch skipped them. */
   readonly diverged: readonly SessionRef[]
+  /** Sessions whose newest commit on the remote is no checkpoint that this version can read. The fetch skipped them. */
+  readonly unreadable: readonly SessionRef[]
 }
 
 export interface ClaimRequest extends Remote {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -49,6 +50,18 @@ test('a fetch stops when a remote sends more than the limit, and keeps nothing o
   await checkpoints.fetch(clone, { remote, env: {} }, all => all, NEVER)
   expect((await checkpoints.findSessions(clone)).map(({ name }) => name)).toEqual(['demo-work'])
   fixture.expectIntact(clone)
+})
+
+test('a fetch from a remote that never answers ends after a time limit, and leaves no process', async () => {
+  const { bench: fixture, repo, remote } = begin()
+  fs.rmSync(path.join(remote, 'HEAD'))
+  execFileSync('mkfifo', [path.join(remote, 'HEAD')])
+  const checkpoints = fixture.checkpoints({ listTimeout: 1_000 })
+  await expect(checkpoints.fetch(repo, { remote, env: {} }, all => all, NEVER)).rejects.toThrow(
+    'it did not answer within 1 s',
+  )
+  const processes = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n')
+  expect(processes.filter(line => line.includes(remote))).toEqual([])
 })
 
 test('push and fetch refuse a repository in the working tree as a remote, under every name', async () => {

@@ -121,6 +121,7 @@ test('a fetch keeps the local chain if another machine has shortenedFiles it, an
   expect(await checkpoints.fetch(clone, origin(fixture), all => all, NEVER)).toEqual({
     taken: [],
     diverged: [{ name, sessionId }],
+    unreadable: [],
   })
   expect((await checkpoints.findSessions(clone))[0]?.last.number).toBe(25)
   await checkpoints.removeRefs({ ...target, cwd: clone })

@@ -1,10 +1,11 @@
+import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { RestoredView } from '../../src/api/contract/responses.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { waitForCheckpoints, initProject, gitIn } from './git-project.ts'
-import { TestHome, waitUntil } from './test-home.ts'
+import { MAIN, TestHome, waitUntil } from './test-home.ts'
 
 let testHome: TestHome
 let remote: string
@@ -132,4 +133,56 @@ it('run --push leaves secret files out of the remote, and --push-untracked takes
   expect(await filesOf('safe')).toEqual(['README', 'out'])
   await pushed('whole', '--push-untracked', '--headless', '--', 'sh', '-c', 'echo made > other')
   expect(await filesOf('whole')).toEqual(['.env', 'README', 'other', 'out'])
+})
+
+it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  '%s to a command that reads a hanging remote ends the command and its git processes',
+  async signal => {
+    const slow = path.join(testHome.root, 'slow.git')
+    fs.cpSync(remote, slow, { recursive: true })
+    fs.rmSync(path.join(slow, 'HEAD'))
+    execFileSync('mkfifo', [path.join(slow, 'HEAD')])
+    const processes = (): string[] =>
+      execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+        .split('\n')
+        .filter(line => line.includes('upload-pack') && line.includes(slow))
+    const command = spawn(process.execPath, [MAIN, 'resume', 'x', '--from', slow, '--dry-run'], {
+      cwd: testHome.project,
+      env: testHome.env,
+      stdio: 'ignore',
+    })
+    const ended = new Promise<string | null>(resolve => command.on('exit', (_, by) => resolve(by)))
+    await waitUntil('git waits for the remote', () => Promise.resolve(processes().length > 0 ? true : undefined))
+    command.kill(signal)
+    expect(await ended).toBe(signal)
+    await waitUntil('git has ended', () => Promise.resolve(processes().length === 0 ? true : undefined))
+  },
+)
+
+it('resume and restore say that a record on the remote is unreadable, and not that there are no checkpoints', async () => {
+  const git = gitIn(testHome)
+  await pushed('com', '--headless', '--', 'true')
+  await loseMachine()
+  const [ref = ''] = (await gitIn(testHome, remote)('for-each-ref', '--format=%(refname)', 'refs/oneshot')).split('\n')
+  await git('fetch', '-q', 'origin', ref)
+  const message = await git('log', '-1', '--format=%B', 'FETCH_HEAD')
+  const publish = async (text: string): Promise<void> => {
+    const commit = await git('commit-tree', '-m', text, 'FETCH_HEAD^{tree}')
+    await git('push', '-q', '--force', 'origin', `${commit}:${ref}`)
+  }
+  await publish('not a checkpoint')
+  for (const command of ['resume', 'restore'])
+    await expectRefusal(testHome, [command, 'com', '--from', 'origin'], {
+      exit: 6,
+      code: 'cannot-restore',
+      says: 'the newest checkpoint of command-com on origin cannot be read: its record is damaged or of a newer version',
+      hint: `git fetch origin ${ref}`,
+    })
+  await publish(message.replace(/^\{.*$/m, '{"rubbish":1}'))
+  await expectRefusal(testHome, ['resume', 'com', '--from', 'origin'], {
+    exit: 6,
+    code: 'cannot-restore',
+    says: 'the record of command-com on origin cannot be read',
+    hint: 'oneshot restore command-com --from origin',
+  })
 })

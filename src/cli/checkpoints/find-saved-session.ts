@@ -12,6 +12,7 @@ import { findEnded, findLive, hasSession, type KeyFilter } from '../../views/ses
 import type { Home } from '../../state/home.ts'
 import { isResumable } from '../../views/session-state.ts'
 import { type CommandContext, currentDirectory } from '../context.ts'
+import { noticeWhenSlow } from '../terminal/command-streams.ts'
 
 /** A session with checkpoints in this repository, of this home or of another. */
 export interface SavedSession extends SavedSessionView {
@@ -36,11 +37,24 @@ export async function findSaved(
   if (remote === undefined) return matchByName(await findSavedSessions(home, cwd), word)
   const filter = <K extends NamedSession>(all: readonly K[]): readonly K[] =>
     matchByName(all, word).filter(({ sessionId }) => !hasSession(home, { id: sessionId }))
-  const fetched = await fetchSavedSessions(home, cwd, { remote, choose: filter }, env)
+  const fetching = fetchSavedSessions(home, cwd, { remote, choose: filter }, env)
+  const fetched = await noticeWhenSlow(`reading ${stripCredentials(remote)} …`, context.screen, fetching)
   onFetched(fetched)
   const diverged = new Set(fetched.diverged.map(({ sessionId }) => sessionId))
   const found = matchByName(await findSavedSessions(home, cwd), word)
+  const [unreadable] = fetched.unreadable
+  if (found.length === 0 && unreadable !== undefined) refuseUnreadable(unreadable, remote)
   return found.map(session => (diverged.has(session.sessionId) ? { ...session, isDiverged: true } : session))
+}
+
+/** There are checkpoints, but a newer version wrote them, or somebody changed them. */
+function refuseUnreadable({ name, sessionId }: NamedSession, remote: string): never {
+  const ref = `refs/oneshot/${name}/${sessionId}`
+  throw refusal(
+    'cannot-restore',
+    `the newest checkpoint of ${name} on ${stripCredentials(remote)} cannot be read: its record is damaged or of a newer version`,
+    `to look at it: git fetch ${stripCredentials(remote)} ${ref} && git log FETCH_HEAD`,
+  )
 }
 
 type NamedSession = Pick<SavedSession, 'name' | 'sessionId'>

@@ -43,6 +43,8 @@ export async function findImportable(
   )
   if (found.length === 0 && remote === undefined) return null
   if (found.length === 0) refuseLocalSession(word, home, 'resume')
+  const [unresumable] = all.filter(({ isResumable }) => !isResumable)
+  if (found.length === 0 && unresumable !== undefined) refuseWithoutRecord(unresumable, remote ?? '')
   const saved = singleMatch(found, word, remote)
   if (!screen.isQuiet) for (const text of otherMatchesNotice(saved, found)) screen.err.printLine(text)
   const claim = saved.claim ?? findClaim(saved, all)
@@ -55,6 +57,16 @@ export async function findImportable(
  */
 function findClaim({ sessionId, isAtWork }: SavedSession, all: readonly SavedSession[]): SavedSession['claim'] {
   return isAtWork ? all.find(({ claim }) => claim?.sessionId === sessionId)?.claim : undefined
+}
+
+/** The checkpoints have files, but no facts to continue with. */
+function refuseWithoutRecord({ name }: SavedSession, remote: string): never {
+  const address = stripCredentials(remote)
+  throw refusal(
+    'cannot-restore',
+    `the record of ${name} on ${address} cannot be read, so no machine can continue it`,
+    `to get its files: ${formatCommandLine(['oneshot', 'restore', name, '--from', address])}`,
+  )
 }
 
 function refuseClaimed(

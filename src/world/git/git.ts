@@ -1,5 +1,5 @@
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
-import type { Instant } from '../../lib/time.ts'
+import type { Duration, Instant } from '../../lib/time.ts'
 import { NotSaved } from '../../ports/checkpoints.ts'
 import { runForBytes } from '../../os/run.ts'
 import { GitError } from './git-error.ts'
@@ -24,6 +24,8 @@ export interface GitOptions {
   readonly largestFile?: number
   /** Bytes of output after which we end the process: a remote may send any amount. */
   readonly maxOutput?: number
+  /** The time limit of this process, if it is shorter than that of the chain. */
+  readonly timeout?: Duration
 }
 
 export interface GitResult {
@@ -225,20 +227,26 @@ export class Git {
     const input = options.input === undefined ? {} : { input: options.input }
     const most = options.maxOutput === undefined ? {} : { most: options.maxOutput }
     const how = { cwd, env, grace: KILL_GRACE, ...input, ...most }
-    const result = await this.#withTimeout(ending => runForBytes(program, args, { ...how, signal: ending }))
+    const result = await this.#withTimeout(
+      ending => runForBytes(program, args, { ...how, signal: ending }),
+      options.timeout,
+    )
     return whyNoLazyFetch !== null && isMissingObject(result)
       ? { ...result, stderr: `fatal: ${whyNoLazyFetch}\n${result.stderr}` }
       : result
   }
 
   /** Ends a process at its deadline, after an abort, and when it waits at a pipe. */
-  async #withTimeout(work: (ending: AbortSignal) => Promise<GitResult>): Promise<GitResult> {
+  async #withTimeout(
+    work: (ending: AbortSignal) => Promise<GitResult>,
+    limit: Duration = Number.POSITIVE_INFINITY,
+  ): Promise<GitResult> {
     const ending = new AbortController()
     const end = (): void => ending.abort(this.signal.reason)
     this.signal.addEventListener('abort', end)
     const endLate = (): void => ending.abort(new DOMException('git did not finish in time', 'TimeoutError'))
     // We use our own timer: Node 20 drops a signal that combines a timeout with others.
-    const timer = setTimeout(endLate, Math.max(0, this.#deadline - Date.now()))
+    const timer = setTimeout(endLate, Math.max(0, Math.min(limit, this.#deadline - Date.now())))
     const unwatch = watchForPipes(this.cwd, cause => ending.abort(cause))
     try {
       const result = await work(ending.signal)

@@ -55,6 +55,8 @@ export interface GitCheckpointsOptions {
   readonly maxFileSize?: number
   /** Bytes that one fetch may transfer. */
   readonly maxFetchSize?: number
+  /** The time limit for the list of a remote's refs before a fetch. */
+  readonly listTimeout?: Duration
   /** Returns the secret values of the session's environment, which a push must not contain. */
   readonly secretsOf?: (sessionId: SessionId) => readonly string[]
   /** The time limit for one chain of git processes. */
@@ -87,6 +89,7 @@ export class GitCheckpoints implements Checkpoints, CheckpointFetcher {
   readonly #secretsOf: (sessionId: SessionId) => readonly string[]
   readonly #timeout: Duration
   readonly #maxFetchSize: number | undefined
+  readonly #listTimeout: Duration | undefined
   readonly #marker: Readonly<Record<string, string>>
   readonly #cache = new RepositoryCache()
   readonly #mutex = new KeyedMutex()
@@ -96,6 +99,7 @@ export class GitCheckpoints implements Checkpoints, CheckpointFetcher {
     const { env, folderOf, maxFileSize = MAX_FILE_SIZE, timeout = TIMEOUT, secretsOf = () => [], marker } = options
     this.#env = env
     this.#maxFetchSize = options.maxFetchSize
+    this.#listTimeout = options.listTimeout
     this.#folderOf = id => {
       // The id becomes part of a path that we write to and remove, and it may come from a remote.
       if (!isSessionId(id)) throw new NotSaved(`${JSON.stringify(id)} is no id of a session`)
@@ -157,7 +161,11 @@ export class GitCheckpoints implements Checkpoints, CheckpointFetcher {
   }
 
   fetch(cwd: string, from: Remote, choose: SessionFilter, ending: AbortSignal): Promise<FetchResult> {
-    return this.#withGit(cwd, git => fetchSessions(git, { ...from, choose, most: this.#maxFetchSize }), ending)
+    return this.#withGit(
+      cwd,
+      git => fetchSessions(git, { ...from, choose, most: this.#maxFetchSize, listTimeout: this.#listTimeout }),
+      ending,
+    )
   }
 
   /** Undoes a fetch that the caller made only to read. */

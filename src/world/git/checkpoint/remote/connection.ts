@@ -1,4 +1,5 @@
 import crypto from 'node:crypto'
+import { type Duration, formatDuration } from '../../../../lib/time.ts'
 import { Trouble } from '../../../../lib/errors.ts'
 import type { GitResult, GitOptions, Git } from '../../git.ts'
 import { GitError } from '../../git-error.ts'
@@ -62,16 +63,25 @@ export async function runOnRemote(
 export async function listRemoteRefs(
   git: Git,
   connection: RemoteConnection,
-  { patterns, doing = `reading ${displayName(connection.remote)}` }: { patterns: readonly string[]; doing?: string },
+  {
+    patterns,
+    doing = `reading ${displayName(connection.remote)}`,
+    timeout,
+  }: { patterns: readonly string[]; doing?: string; timeout?: Duration },
 ): Promise<Map<string, string>> {
   // A pipe hides git's exit code, so the script prints a failure as the last line.
   const script = 'most=$1; shift; { git ls-remote --quiet -- "$@" || echo failed; } | head -c "$most"'
+  const began = Date.now()
   const result = await connect(git, connection, { doing, isPush: false }, (remoteGit, alias, options) =>
     remoteGit.runScript(script, [`${MAX_REF_LIST_SIZE}`, alias, ...patterns], {
       ...options,
+      ...(timeout !== undefined && { timeout }),
       maxOutput: MAX_REF_LIST_SIZE + MAX_OUTPUT_SIZE,
     }),
-  )
+  ).catch((cause: unknown) => {
+    const isLate = timeout !== undefined && Date.now() - began >= timeout
+    throw isLate ? new Trouble(doing, `it did not answer within ${formatDuration(timeout)}`) : cause
+  })
   if (result.stdout.length >= MAX_REF_LIST_SIZE) failPermanently(doing, 'it has more refs than can be read')
   const lines = result.stdout.toString().split('\n').slice(0, -1)
   if (lines.at(-1) === 'failed' || result.code !== 0) throw gitFailure(doing, 'ls-remote', result)

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { formatBytes } from '../../../../lib/bytes.ts'
+import type { Duration } from '../../../../lib/time.ts'
 import { Trouble } from '../../../../lib/errors.ts'
 import type { FetchResult, Remote, SessionRef } from '../../../../ports/checkpoints.ts'
 import type { Git, GitResult } from '../../git.ts'
@@ -18,6 +19,8 @@ import { REMOTE_PLACEHOLDER, type RemoteConnection, displayName, listRemoteRefs,
 const MAX_FETCH_SIZE = 8 * 1024 ** 3
 /** Bytes; the unit of the file size limit (ulimit). */
 const BLOCK_SIZE = 512
+/** A user waits for the list of refs, and a remote that works sends it within seconds. */
+const LIST_TIMEOUT: Duration = 20_000
 /** The number of refs that one fetch requests. */
 const MAX_REFS = 1_000
 /** The number of refs that we fetch one by one after a fetch of all refs failed. */
@@ -41,20 +44,24 @@ const FETCH_COMMAND = [
  */
 export async function fetchSessions(
   git: Git,
-  given: Remote & { choose: (all: readonly SessionRef[]) => readonly SessionRef[]; most?: number | undefined },
+  given: Remote & {
+    choose: (all: readonly SessionRef[]) => readonly SessionRef[]
+    most?: number | undefined
+    listTimeout?: Duration | undefined
+  },
 ): Promise<FetchResult> {
-  const { remote, env, choose, most } = given
+  const { remote, env, choose, most, listTimeout = LIST_TIMEOUT } = given
   const connection = { remote, env, url: fetchUrl(git.cwd, remote) }
   const doing = `fetching from ${displayName(remote)}`
-  const all = [...(await listRemoteRefs(git, connection, { patterns: [`${CHECKPOINT_REFS}/*`], doing }))].flatMap(
-    ([ref, commit]) => {
-      const owner = parseRef(ref)
-      return owner === null ? [] : [{ ref, commit, ...owner }]
-    },
-  )
+  const all = [
+    ...(await listRemoteRefs(git, connection, { patterns: [`${CHECKPOINT_REFS}/*`], doing, timeout: listTimeout })),
+  ].flatMap(([ref, commit]) => {
+    const owner = parseRef(ref)
+    return owner === null ? [] : [{ ref, commit, ...owner }]
+  })
   const chosen = new Set(choose(all).map(({ name, sessionId }) => `${name}/${sessionId}`))
   const wanted = all.filter(({ name, sessionId }) => chosen.has(`${name}/${sessionId}`)).slice(0, MAX_REFS)
-  if (wanted.length === 0) return { taken: [], diverged: [] }
+  if (wanted.length === 0) return { taken: [], diverged: [], unreadable: [] }
   const refs = wanted.map(({ ref }) => ref)
   await fetchAllOrEach(git, connection, refs, { doing, maxSize: most })
   return updateLocalRefs(git, wanted)
@@ -137,13 +144,18 @@ async function updateLocalRefs(git: Git, wanted: readonly RemoteRef[]): Promise<
     wanted.map(({ commit }) => commit),
   )
   const here = await readLocalRefs(git)
-  const fetched: { taken: FetchResult['taken'][number][]; diverged: SessionRef[] } = { taken: [], diverged: [] }
+  const fetched = {
+    taken: [] as FetchResult['taken'][number][],
+    diverged: [] as SessionRef[],
+    unreadable: [] as SessionRef[],
+  }
   for (const [at, { ref, commit, name, sessionId, suffix }] of wanted.entries()) {
     const found = raw[at]
     const checkpoint = found ? parseCheckpoint(found) : null
     const isOurs =
       suffix === goalSuffix ? found && isGoalCommit(found, sessionId) : checkpoint && isRefOf(ref, checkpoint.trailers)
     const before = here.get(ref) ?? null
+    if (!isOurs && suffix === '') fetched.unreadable.push({ name, sessionId })
     if (!isOurs || before === commit) continue
     if (before !== null && (await isAncestor(git, commit, before))) continue
     const isAhead = before === null || (await isAncestor(git, before, commit))
