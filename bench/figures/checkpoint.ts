@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { SessionId } from '../../src/core/session/names.ts'
+import type { SessionId } from '../../src/core/session/session-id-and-name.ts'
 import type { CheckpointTarget, SaveResult } from '../../src/ports/checkpoints.ts'
 import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
 import { testSessionId } from '../../testkit/core/ids.ts'

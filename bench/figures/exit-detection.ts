@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { SessionView } from '../../src/api/contract/responses.ts'
-import { readSessionEvents } from '../../src/views/sessions.ts'
+import { readSessionEvents } from '../../src/views/read-session.ts'
 import { attemptId } from '../../src/state/session-folder.ts'
 import { FolderWatch } from '../measure/folder-watch.ts'
 import { statsOf } from '../measure/stats.ts'

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import { Refusal } from '../lib/errors.ts'
 import { anything, parseJson } from '../lib/codec.ts'
 import type { Duration } from '../lib/time.ts'

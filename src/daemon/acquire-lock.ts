@@ -8,7 +8,7 @@ import { readPid, writePid } from '../state/pid-file.ts'
 import { isSuspended } from '../os/process/processes.ts'
 import { SupervisorLock } from '../world/store/supervisor-lock.ts'
 import { progressFile } from '../state/supervisor-pid.ts'
-import { HolderWatch } from './lock-holder-watch.ts'
+import { HolderWatch } from './detect-stuck-lock-holder.ts'
 
 /**
  * Acquires the supervisor lock, or refuses with a message that names the holder. The kernel releases the lock of a dead

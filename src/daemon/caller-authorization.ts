@@ -11,7 +11,7 @@ import {
   clampToLimits,
 } from '../core/authorization/remaining-limits.ts'
 import { isOwnOrDescendant, reasonNotToStart, reasonNotToStartMore } from '../core/authorization/permissions.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Refusal } from '../lib/errors.ts'
 import type { Store } from '../ports/store.ts'

@@ -1,4 +1,4 @@
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Duration } from '../lib/time.ts'
 import type { Clock } from '../ports/clock.ts'

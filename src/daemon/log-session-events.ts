@@ -1,9 +1,9 @@
 import { describeEvent } from '../core/describe/event.ts'
 import type { Event, EventType } from '../core/session/events.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Mask } from '../lib/mask/mask.ts'
-import { toOneLine } from '../lib/text/terminal-text.ts'
+import { toOneLine } from '../lib/text/strip-terminal-controls.ts'
 
 /** Events that concern only the agent and its user. */
 const OMITTED_EVENTS: ReadonlySet<EventType> = new Set([

@@ -1,7 +1,7 @@
 import os from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { DEFAULT_TIMINGS } from '../core/session/timings.ts'
+import { DEFAULT_TIMINGS } from '../core/session/supervisor-timings.ts'
 import { homeAt } from '../state/home.ts'
 import { readTimings } from './read-timings.ts'
 

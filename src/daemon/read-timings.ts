@@ -1,7 +1,7 @@
 import os from 'node:os'
 import path from 'node:path'
 import { refusal } from '../api/contract/problems.ts'
-import { DEFAULT_TIMINGS, parseTimings, type Timings } from '../core/session/timings.ts'
+import { DEFAULT_TIMINGS, parseTimings, type Timings } from '../core/session/supervisor-timings.ts'
 import type { Home } from '../state/home.ts'
 
 /** The tests of oneshot shorten the supervisor's waiting times with it. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import http from 'node:http'
 import { type Problem, toProblem } from '../api/contract/problems.ts'
-import { isSessionId } from '../core/session/names.ts'
+import { isSessionId } from '../core/session/session-id-and-name.ts'
 import { Refusal } from '../lib/errors.ts'
 import { hasCode, isDiskFull, errorMessage } from '../lib/errors.ts'
 import { anything, parseJson } from '../lib/codec.ts'

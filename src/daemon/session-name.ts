@@ -2,7 +2,7 @@ import path from 'node:path'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import { publicPhase, type Session } from '../core/session/session-state.ts'
-import { findFreeName, isTaskName, sessionName } from '../core/session/names.ts'
+import { findFreeName, isTaskName, sessionName } from '../core/session/session-id-and-name.ts'
 import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
 import { slugify } from '../lib/text/slug.ts'
 

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { CheckStatus } from '../core/policy/verify.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Duration } from '../lib/time.ts'
 import { Trouble, errorMessage } from '../lib/errors.ts'

@@ -1,5 +1,5 @@
 import { chargeOf } from '../core/authorization/remaining-limits.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import type { ChildrenCharge } from '../core/session/usage.ts'

@@ -1,6 +1,6 @@
 import type { Event } from '../core/session/events.ts'
-import type { SessionId } from '../core/session/names.ts'
-import type { Timings } from '../core/session/timings.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
+import type { Timings } from '../core/session/supervisor-timings.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'

@@ -1,5 +1,5 @@
-import type { SessionId } from '../core/session/names.ts'
-import { decide } from '../core/session/table.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
+import { decide } from '../core/session/decision-table.ts'
 import { hooksOf } from '../core/notify/notice.ts'
 import { noticesOf } from '../core/notify/notice.ts'
 import { withAttempt, type ParserState } from '../core/session/attempt.ts'

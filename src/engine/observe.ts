@@ -11,9 +11,9 @@ import type { Agent, Observation, ParsedLine } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AttemptRef, AttemptRunner, AttemptState, Runtime } from '../ports/runtime.ts'
 import { attemptRef } from '../ports/runtime.ts'
-import { requestedIn } from './stored-requests.ts'
+import { requestedIn } from './signal-from-stored-request.ts'
 import { type ThreadContext, checkFinalThread, checkRunningThread } from './thread-survey.ts'
-import { UnfinishedLines } from './unfinished-lines.ts'
+import { UnfinishedLines } from './line-end-search.ts'
 
 /** Bytes of output that one step parses at most, so that a verbose agent does not delay the other sessions. */
 const CHUNK_SIZE = 1_048_576

@@ -1,5 +1,5 @@
 import { isClockRolledBack } from '../core/policy/restart-schedule.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import { sessionDueAt, type Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import { attemptRef } from '../ports/runtime.ts'

@@ -1,4 +1,4 @@
-import type { Timings } from '../core/session/timings.ts'
+import type { Timings } from '../core/session/supervisor-timings.ts'
 import { fixedPause, retry } from '../lib/retry-policy.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Superseded } from '../ports/store.ts'

@@ -1,7 +1,7 @@
-import { describeEffect } from '../core/describe/failed-actions.ts'
+import { describeEffect } from '../core/describe/repeated-action-failures.ts'
 import type { ThreadId } from '../core/session/conversation.ts'
 import type { Effect } from '../core/session/decision.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Signal } from '../core/session/signals.ts'
 import type { Duration } from '../lib/time.ts'
@@ -12,7 +12,7 @@ import { observeAttempt } from './observe.ts'
 import { performEffect, type SessionContext } from './perform.ts'
 import type { DecisionCommitter } from './decision-committer.ts'
 import { checkFinalThread } from './thread-survey.ts'
-import { UnfinishedLines } from './unfinished-lines.ts'
+import { UnfinishedLines } from './line-end-search.ts'
 import type { EngineContext } from './context.ts'
 
 /** Milliseconds before the next observation of an attempt whose start or end no mailbox entry may announce. */

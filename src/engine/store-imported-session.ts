@@ -1,11 +1,11 @@
 import { type SessionStart, createSession, type ImportedState } from '../core/session/create.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Spec } from '../core/session/session-state.ts'
 import type { Usage } from '../core/session/usage.ts'
 import type { Decision } from '../core/session/decision.ts'
-import type { Task } from '../core/session/task.ts'
+import type { Task } from '../core/session/tasks-and-tracker-issues.ts'
 import { maskAndTruncate } from '../lib/mask/mask.ts'
-import { toOneLine } from '../lib/text/terminal-text.ts'
+import { toOneLine } from '../lib/text/strip-terminal-controls.ts'
 import type { SessionFiles } from '../ports/runtime.ts'
 
 /** The remains of work that began outside oneshot: its messages (the prompt is the first) and its last output. */

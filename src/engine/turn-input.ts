@@ -1,5 +1,5 @@
 import type { Session } from '../core/session/session-state.ts'
-import type { Task } from '../core/session/task.ts'
+import type { Task } from '../core/session/tasks-and-tracker-issues.ts'
 import type { SessionFiles } from '../ports/runtime.ts'
 import { stripTranscriptNotes } from '../core/describe/transcript-notes.ts'
 import { type CheckpointReader, checkpointTargetOf } from '../ports/checkpoints.ts'

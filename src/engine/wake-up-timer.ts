@@ -1,4 +1,4 @@
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Instant } from '../lib/time.ts'
 import type { EngineContext } from './context.ts'
 

@@ -12,7 +12,7 @@ import { fileTaskSource } from '../world/task-list/file-source.ts'
 import { findTaskSource } from '../world/task-list/find-source.ts'
 import { fileListBackup } from '../world/task-list/list-backup.ts'
 import { type LoopContext, type LoopSession, createLoopContext } from './context.ts'
-import { SessionWorkers, storedSerialLoops } from './session-workers.ts'
+import { SessionWorkers, storedSerialLoops } from './run-workers-as-sessions.ts'
 
 /** Variables of this attempt, which child processes must not inherit. */
 const OWN_VARIABLES = new Set(['ONESHOT_ATTEMPT', 'ONESHOT_SESSION'])

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { WORKTREES_FOLDER } from '../core/loop/relocate.ts'
 import type { LoopTask } from '../core/loop/loop-state.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Worktree } from '../ports/worktrees.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Checkpoint, CheckpointOptions, CheckpointTrigger, DiffStat } from '../core/checkpoint/checkpoint.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Spec } from '../core/session/session-state.ts'
 import type { Instant } from '../lib/time.ts'
 

@@ -1,6 +1,6 @@
 import type { Event } from '../core/session/events.ts'
 import type { HookCall, Notice, NoticeKind } from '../core/notify/notice.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import type { Notification } from '../core/notify/notification.ts'
 import { Trouble } from '../lib/errors.ts'

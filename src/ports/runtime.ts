@@ -1,5 +1,5 @@
 import type { Exit, ProcessIdentity } from '../core/session/attempt.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Mode, Session } from '../core/session/session-state.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 

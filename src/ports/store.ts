@@ -1,7 +1,7 @@
 import type { ThreadId } from '../core/session/conversation.ts'
 import type { Effect } from '../core/session/decision.ts'
 import type { Event } from '../core/session/events.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Decision } from '../core/session/decision.ts'
 import type { Instant } from '../lib/time.ts'

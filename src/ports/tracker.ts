@@ -1,5 +1,5 @@
-import type { SessionId } from '../core/session/names.ts'
-import type { Issue, TrackerSnapshot } from '../core/session/task.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
+import type { Issue, TrackerSnapshot } from '../core/session/tasks-and-tracker-issues.ts'
 
 /**
  * The folder and the saved environment of a session. The tracker finds its programs in this environment, not in ours.

@@ -1,6 +1,6 @@
 import type { WorkerExit } from '../core/loop/signals.ts'
 import type { WorkerOptions } from '../core/loop/spec.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Phase } from '../core/session/session-state.ts'
 
 /** A request for a worker: its options, and what is special to this iteration. */

@@ -1,5 +1,5 @@
 import type { FileChange, DetailedEvidence, Snapshot } from '../core/loop/work-evidence.ts'
-import type { ReadBefore } from '../core/tampering/check-definition.ts'
+import type { ReadBefore } from '../core/tampering/find-changes-to-check.ts'
 import type { EditedFile } from '../core/tampering/test-file.ts'
 import type { Instant } from '../lib/time.ts'
 

@@ -1,4 +1,4 @@
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import { mapOf, string } from '../lib/codec.ts'
 import { Trouble } from '../lib/errors.ts'
 import { writeDurably } from '../os/files/file-io.ts'

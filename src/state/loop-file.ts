@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Loop, LoopStage, TaskStateName } from '../core/loop/loop-state.ts'
-import { upgradeLoop } from '../core/loop/upgrade.ts'
-import type { SessionId } from '../core/session/names.ts'
+import { upgradeLoop } from '../core/loop/upgrade-stored-loop.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import {
   amount,
   anything,

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
-import type { RepeatedTrouble } from '../core/describe/failed-actions.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { RepeatedTrouble } from '../core/describe/repeated-action-failures.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import { instant, numberBetween, object, type Parser, string } from '../lib/codec.ts'
 import { replaceFile } from '../os/files/file-io.ts'
 import { readJsonCache } from '../os/files/json-file.ts'

@@ -1,9 +1,9 @@
 import path from 'node:path'
-import { isSessionId, type SessionId } from '../core/session/names.ts'
+import { isSessionId, type SessionId } from '../core/session/session-id-and-name.ts'
 import type { Home } from './home.ts'
 
 /** For rooms that know the folders of sessions, and no other part of core. */
-export { isSessionId, sessionId, type SessionId } from '../core/session/names.ts'
+export { isSessionId, sessionId, type SessionId } from '../core/session/session-id-and-name.ts'
 
 /** Paths of one session's files. */
 export interface SessionFolder {

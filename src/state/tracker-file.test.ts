@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { TrackerSnapshot } from '../core/session/task.ts'
+import type { TrackerSnapshot } from '../core/session/tasks-and-tracker-issues.ts'
 import { parseTrackerFile } from './tracker-file.ts'
 
 const TRACKED: TrackerSnapshot = {

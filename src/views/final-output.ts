@@ -1,6 +1,6 @@
 import type { SessionView } from '../api/contract/responses.ts'
 import { findFailureLines } from '../core/policy/verify.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
 import { findEnvironment } from '../state/env-file.ts'

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import type { SessionView } from '../api/contract/responses.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Instant } from '../lib/time.ts'
 import { attemptFolder, sessionFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'

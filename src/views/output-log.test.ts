@@ -15,7 +15,7 @@ import { openStore, type SqliteStore } from '../world/store/sqlite-store.ts'
 import { followLog, type LogOptions, readLog } from './output-log.ts'
 import { readTranscriptLength } from './output-log-source.ts'
 import { toSessionView } from './session-view.ts'
-import { watchSession } from './sessions.ts'
+import { watchSession } from './read-session.ts'
 
 const ID = testSessionId('aaaaaaaaaa')
 let temp: TempHome

@@ -1,15 +1,15 @@
 import fs from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import type { SessionView } from '../api/contract/responses.ts'
-import { ScreenText, drawsOnScreen } from '../lib/text/screen-text.ts'
-import { RESET_COLOUR, renderTerminalText } from '../lib/text/terminal-text.ts'
+import { ScreenText, drawsOnScreen } from '../lib/text/terminal-emulator.ts'
+import { RESET_COLOUR, renderTerminalText } from '../lib/text/strip-terminal-controls.ts'
 import type { Instant } from '../lib/time.ts'
 import { sessionFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'
 import { CLOSING_MARK } from '../state/shim-records.ts'
 import { FileWatcher } from '../os/files/file-watcher.ts'
 import { type LogSource, findLogSources, findOffsetOfLastLines, findOffsetSince } from './output-log-source.ts'
-import { readSession } from './sessions.ts'
+import { readSession } from './read-session.ts'
 
 export interface LogOptions {
   /** True: the program's own bytes, unchanged. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { LOOP_KINDS } from '../api/contract/known-agents.ts'
 import type { ResumePreview } from '../api/contract/responses.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import { isIdle, type Session } from '../core/session/session-state.ts'
 import { formatDuration, type Instant } from '../lib/time.ts'
 import { type Home, homeExists } from '../state/home.ts'

@@ -1,5 +1,5 @@
 import { parseCheckpointRecord } from '../core/checkpoint/record.ts'
-import type { SessionId } from '../core/session/names.ts'
+import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { PublicPhase } from '../core/session/session-state.ts'
 import { formatIso } from '../lib/time.ts'
 import type { FetchResult, SessionFilter } from '../ports/checkpoints.ts'

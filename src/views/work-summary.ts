@@ -5,7 +5,7 @@ import type { Home } from '../state/home.ts'
 import { readChange, readCheckpoints } from './checkpoints.ts'
 import type { Loop } from '../core/loop/loop-state.ts'
 import { readLoop } from '../state/loop-file.ts'
-import { isLoop } from './session-state.ts'
+import { isLoop } from './describe-session.ts'
 
 /** The work of a session as git shows it, or a sentence why git does not, with remarks. */
 export interface WorkReport {

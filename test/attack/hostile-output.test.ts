@@ -3,7 +3,12 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { toJson } from '../../src/cli/terminal/format.ts'
 import { quoteShellWord } from '../../src/lib/text/shell-words.ts'
-import { stripControls, toOneLine, renderTerminalText, escapeControls } from '../../src/lib/text/terminal-text.ts'
+import {
+  stripControls,
+  toOneLine,
+  renderTerminalText,
+  escapeControls,
+} from '../../src/lib/text/strip-terminal-controls.ts'
 import { run } from '../../src/os/run.ts'
 import { TestHome, MAIN } from '../system/test-home.ts'
 import { attackSize } from './attack-size.ts'

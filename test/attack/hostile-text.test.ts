@@ -19,9 +19,14 @@ import { Mask } from '../../src/lib/mask/mask.ts'
 import { decodeRawPath, encodeRawPath, parentFolders, displayPath } from '../../src/lib/text/raw-path.ts'
 import { slugify } from '../../src/lib/text/slug.ts'
 import { splitShellWords } from '../../src/lib/text/shell-words.ts'
-import { stripControls, toOneLine, renderTerminalText, escapeControls } from '../../src/lib/text/terminal-text.ts'
+import {
+  stripControls,
+  toOneLine,
+  renderTerminalText,
+  escapeControls,
+} from '../../src/lib/text/strip-terminal-controls.ts'
 import { parseDuration } from '../../src/lib/time.ts'
-import { stripCredentials } from '../../src/lib/mask/address.ts'
+import { stripCredentials } from '../../src/lib/mask/strip-url-credentials.ts'
 import { knownAgents } from '../../src/world/agents/agents.ts'
 import { readableResult } from '../../src/world/agents/claude/tools.ts'
 import { extractPrompts } from '../../src/world/agents/claude/find-thread.ts'

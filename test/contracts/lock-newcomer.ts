@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { showProgress } from '../../src/daemon/lock-holder-watch.ts'
+import { showProgress } from '../../src/daemon/detect-stuck-lock-holder.ts'
 import { acquireLock } from '../../src/daemon/acquire-lock.ts'
 import { homeAt } from '../../src/state/home.ts'
 

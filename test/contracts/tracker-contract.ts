@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Issue } from '../../src/core/session/task.ts'
+import type { Issue } from '../../src/core/session/tasks-and-tracker-issues.ts'
 import type { TrackerContext, Tracker } from '../../src/ports/tracker.ts'
 import { testSessionId } from '../../testkit/core/ids.ts'
 

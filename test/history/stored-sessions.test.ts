@@ -3,7 +3,7 @@ import type { Session } from '../../src/core/session/session-state.ts'
 import type { Supervision } from '../../src/core/session/supervision.ts'
 import { createSession } from '../../src/core/session/create.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
-import { type StoredSession, upgradeSession } from '../../src/core/session/upgrade.ts'
+import { type StoredSession, upgradeSession } from '../../src/core/session/upgrade-stored-session.ts'
 import { readRecording } from './recorded-home.ts'
 
 /** Returns the sessions of 0.1.0 as they are stored in the database, or in the mirrors beside their output. */

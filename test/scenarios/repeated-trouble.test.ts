@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RepeatedTrouble } from '../../src/core/describe/failed-actions.ts'
+import type { RepeatedTrouble } from '../../src/core/describe/repeated-action-failures.ts'
 import { testSessionId } from '../../testkit/core/ids.ts'
 import { type CallInterceptor, Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 

@@ -1,4 +1,4 @@
-import { findCommand } from '../../src/cli/args/command.ts'
+import { findCommand } from '../../src/cli/args/command-definition.ts'
 import { parseArgs, selectCommand } from '../../src/cli/args/parse.ts'
 import type { ParsedArgs } from '../../src/cli/args/parsed-args.ts'
 import { COMMAND_INDEX } from '../../src/cli/command-index.ts'

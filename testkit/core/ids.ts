@@ -1,5 +1,5 @@
 import { type ThreadId, threadId } from '../../src/core/session/conversation.ts'
-import { type SessionId, sessionId } from '../../src/core/session/names.ts'
+import { type SessionId, sessionId } from '../../src/core/session/session-id-and-name.ts'
 
 export function testSessionId(text: string): SessionId {
   return sessionId(text)

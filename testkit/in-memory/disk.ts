@@ -1,4 +1,4 @@
-import type { SessionId } from '../../src/core/session/names.ts'
+import type { SessionId } from '../../src/core/session/session-id-and-name.ts'
 import type { Instant } from '../../src/lib/time.ts'
 import type { DeliveryResult } from '../../src/ports/notifications.ts'
 

@@ -1,5 +1,5 @@
 import type { Exit, ProcessIdentity } from '../../src/core/session/attempt.ts'
-import type { SessionId } from '../../src/core/session/names.ts'
+import type { SessionId } from '../../src/core/session/session-id-and-name.ts'
 import type { Instant } from '../../src/lib/time.ts'
 import { Trouble } from '../../src/lib/errors.ts'
 import type { AttemptRef, LaunchSpec, StoredRequest } from '../../src/ports/runtime.ts'

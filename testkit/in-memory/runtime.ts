@@ -1,5 +1,5 @@
 import type { ProcessIdentity } from '../../src/core/session/attempt.ts'
-import type { SessionId } from '../../src/core/session/names.ts'
+import type { SessionId } from '../../src/core/session/session-id-and-name.ts'
 import type {
   AttemptRef,
   AttemptState,

@@ -1,6 +1,6 @@
 import type { FailureKind } from '../../src/core/session/failure.ts'
 import type { TurnResult } from '../../src/core/session/attempt.ts'
-import type { Issue } from '../../src/core/session/task.ts'
+import type { Issue } from '../../src/core/session/tasks-and-tracker-issues.ts'
 import { invariant } from '../../src/lib/errors.ts'
 import type { Agent, Observation } from '../../src/ports/agent.ts'
 

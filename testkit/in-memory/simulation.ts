@@ -1,6 +1,6 @@
-import type { RepeatedTrouble } from '../../src/core/describe/failed-actions.ts'
+import type { RepeatedTrouble } from '../../src/core/describe/repeated-action-failures.ts'
 import { TroubleCounter, type TroubleRecords } from '../../src/engine/background/trouble-counter.ts'
-import { DEFAULT_TIMINGS } from '../../src/core/session/timings.ts'
+import { DEFAULT_TIMINGS } from '../../src/core/session/supervisor-timings.ts'
 import type { Event } from '../../src/core/session/events.ts'
 import type { InspectedWork } from '../../src/core/policy/verify.ts'
 import type { Session, Spec } from '../../src/core/session/session-state.ts'

@@ -1,4 +1,4 @@
-import type { SessionId } from '../../src/core/session/names.ts'
+import type { SessionId } from '../../src/core/session/session-id-and-name.ts'
 import { sessionDueAt, type Session } from '../../src/core/session/session-state.ts'
 import type { Decision } from '../../src/core/session/decision.ts'
 import type { Instant } from '../../src/lib/time.ts'

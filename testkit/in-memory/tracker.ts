@@ -1,5 +1,5 @@
 import crypto from 'node:crypto'
-import type { Issue, TrackerSnapshot } from '../../src/core/session/task.ts'
+import type { Issue, TrackerSnapshot } from '../../src/core/session/tasks-and-tracker-issues.ts'
 import type { Tracker } from '../../src/ports/tracker.ts'
 
 /** A project's task tracker and the snapshots of it. It outlives the supervisors. */

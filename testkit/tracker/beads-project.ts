@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Issue } from '../../src/core/session/task.ts'
+import type { Issue } from '../../src/core/session/tasks-and-tracker-issues.ts'
 
 /** The fake `bd`. */
 const FAKE_BD = path.join(import.meta.dirname, 'fake-bd.cjs')

@@ -1,4 +1,4 @@
-import { isTaskName } from '../../core/session/names.ts'
+import { isTaskName } from '../../core/session/session-id-and-name.ts'
 import { formatCommandLine, splitShellWords } from '../../lib/text/shell-words.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
 import { AGENT_KINDS } from '../contract/known-agents.ts'

@@ -1,4 +1,4 @@
-import { DEFAULT_TIMINGS } from '../../core/session/timings.ts'
+import { DEFAULT_TIMINGS } from '../../core/session/supervisor-timings.ts'
 import { MAX_STOP_GRACE } from '../../core/session/supervision.ts'
 import { formatBytes, parseBytes } from '../../lib/bytes.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'

@@ -1,4 +1,4 @@
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 
 /** CPU time and memory that the processes of a session use. */
 export interface UsageView {

@@ -1,4 +1,4 @@
-import type { Argument } from './command.ts'
+import type { Argument } from './command-definition.ts'
 import type { ParsedArgs } from './parsed-args.ts'
 import { invalidArgument, missingArgument, unexpectedArgument } from './errors.ts'
 import { refusal } from '../../api/contract/problems.ts'

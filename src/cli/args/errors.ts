@@ -1,8 +1,8 @@
 import { refusal } from '../../api/contract/problems.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import type { Refusal } from '../../lib/errors.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
-import type { Argument, CommandDefinition, Option } from './command.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
+import type { Argument, CommandDefinition, Option } from './command-definition.ts'
 
 /** Names that other programs use for our commands. */
 const SYNONYMS: Readonly<Record<string, string>> = {

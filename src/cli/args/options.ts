@@ -1,7 +1,7 @@
 import { AGENT_KINDS } from '../../api/contract/known-agents.ts'
-import { DISPLAY_STATES } from '../../views/session-state.ts'
+import { DISPLAY_STATES } from '../../views/describe-session.ts'
 import { BOOT_MANAGERS } from '../../world/boot/manager-names.ts'
-import { flag, type Option, valueOption } from './command.ts'
+import { flag, type Option, valueOption } from './command-definition.ts'
 import { RUN_OPTIONS } from './run-options.ts'
 import {
   ASSIGNMENT,

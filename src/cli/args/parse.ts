@@ -5,7 +5,7 @@ import {
   findCommand,
   isFlag,
   type Option,
-} from './command.ts'
+} from './command-definition.ts'
 import { GLOBAL_OPTIONS, OPTIONS } from './options.ts'
 import { ParsedArgs } from './parsed-args.ts'
 import { missingValue, unexpectedValue, unknownCommand, unknownOption, invalidValue } from './errors.ts'

@@ -1,4 +1,4 @@
-import type { CommandDefinition, Option } from './command.ts'
+import type { CommandDefinition, Option } from './command-definition.ts'
 
 /** The result of parsing a command line. */
 export class ParsedArgs {

@@ -2,7 +2,7 @@ import { CHECKPOINT_MODES } from '../../api/config/checkpoint-keys.ts'
 import { AUTONOMY_LEVELS, type KeyName, type ValueOf } from '../../api/config/keys.ts'
 import { AGENT_DEFAULT, STOP_GRACE } from '../../api/config/supervision-keys.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
-import { flag, type Option, valueOption } from './command.ts'
+import { flag, type Option, valueOption } from './command-definition.ts'
 import {
   choiceType,
   COMMAND_WORDS,

@@ -1,7 +1,7 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
-import { stripCredentials } from '../../lib/mask/address.ts'
+import { stripCredentials } from '../../lib/mask/strip-url-credentials.ts'
 import {
   type SavedSessionView,
   fetchSavedSessions,
@@ -10,7 +10,7 @@ import {
 } from '../../views/saved-sessions.ts'
 import { findEnded, findLive, hasSession, type KeyFilter } from '../../views/session-search.ts'
 import type { Home } from '../../state/home.ts'
-import { isResumable } from '../../views/session-state.ts'
+import { isResumable } from '../../views/describe-session.ts'
 import { type CommandContext, currentDirectory } from '../context.ts'
 import { noticeWhenSlow } from '../terminal/command-streams.ts'
 

@@ -1,4 +1,4 @@
-import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { ensureDaemon } from '../daemon/start-and-stop-daemon.ts'
 import { shownName } from '../../api/contract/shown-name.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { noticeWhenSlow } from '../terminal/command-streams.ts'
@@ -7,7 +7,7 @@ import { formatDiffStat, formatLeftOut } from '../session/format-session.ts'
 import { pickSession } from '../session/find-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'checkpoint',

@@ -1,7 +1,7 @@
 import type { CheckpointView } from '../../api/contract/responses.ts'
 import { readCheckpoints } from '../../views/checkpoints.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
-import { type CheckpointOwner, findOwner } from '../checkpoints/select-checkpoint.ts'
+import { type CheckpointOwner, findOwner } from '../checkpoints/find-checkpoint-owner.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Output } from '../terminal/output.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
@@ -9,7 +9,7 @@ import { relativeTime } from '../terminal/format.ts'
 import { formatDiffStat, formatLeftOut } from '../session/format-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'checkpoints',

@@ -1,5 +1,5 @@
 import { refusal } from '../../api/contract/problems.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { formatIso } from '../../lib/time.ts'
 import { type DebugReport, buildDebugReport } from '../../views/debug-report.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
@@ -7,7 +7,7 @@ import { toJson, toJsonLine } from '../terminal/format.ts'
 import { pickSession } from '../session/find-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'debug',

@@ -1,17 +1,17 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { CheckpointView } from '../../api/contract/responses.ts'
-import { escapeControls } from '../../lib/text/terminal-text.ts'
+import { escapeControls } from '../../lib/text/strip-terminal-controls.ts'
 import { readChange, readCheckpoints, readDiff } from '../../views/checkpoints.ts'
-import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { ensureDaemon } from '../daemon/start-and-stop-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
-import { type CheckpointOwner, findOwner } from '../checkpoints/select-checkpoint.ts'
+import { type CheckpointOwner, findOwner } from '../checkpoints/find-checkpoint-owner.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Output } from '../terminal/output.ts'
 import { paintDiff, paintDiffStat } from '../terminal/paint-diff.ts'
 import { isCheckpointReference, selectCheckpoint } from '../checkpoints/select-checkpoint.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { checkpointArgument, sessionArgument } from '../args/command.ts'
+import { checkpointArgument, sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'diff',

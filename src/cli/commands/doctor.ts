@@ -11,7 +11,7 @@ import {
   checkHome,
   checkSpace,
   checkWatches,
-} from '../doctor/check-state.ts'
+} from '../doctor/check-home-and-supervisor.ts'
 import type { Finding } from '../doctor/finding.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'

@@ -1,6 +1,6 @@
 import type { EventView, SessionView } from '../../api/contract/responses.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
-import { readEventViews, watchEvents } from '../../views/sessions.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
+import { readEventViews, watchEvents } from '../../views/read-session.ts'
 import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson, toJsonLine } from '../terminal/format.ts'
@@ -8,7 +8,7 @@ import type { Output } from '../terminal/output.ts'
 import { pickSession } from '../session/find-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'events',

@@ -3,7 +3,7 @@ import { followSession, LOG_OPTIONS, parseLogOptions } from '../session/follow-s
 import { pickSession } from '../session/find-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'follow',

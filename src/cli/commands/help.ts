@@ -5,7 +5,7 @@ import { renderHelp, renderOverview } from '../help/command-help.ts'
 import { TOPICS } from '../help/topics.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { Command, CommandContext } from '../context.ts'
-import { commandNames, findCommand } from '../args/command.ts'
+import { commandNames, findCommand } from '../args/command-definition.ts'
 import { textType } from '../args/value-types.ts'
 
 export const command: Command = {

@@ -10,7 +10,7 @@ import { makeSpaceWhile, requestStop } from '../session/stop-sessions.ts'
 import { waitForNoProcesses } from '../session/wait.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'hold',

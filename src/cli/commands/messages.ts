@@ -1,9 +1,9 @@
 import { refusal } from '../../api/contract/problems.ts'
 import { shownName } from '../../api/contract/shown-name.ts'
 import type { MessageView, SessionView } from '../../api/contract/responses.ts'
-import { toOneLine, renderTerminalText } from '../../lib/text/terminal-text.ts'
-import { readMessage, readMessages } from '../../views/sessions.ts'
-import { takesMessages } from '../../views/session-state.ts'
+import { toOneLine, renderTerminalText } from '../../lib/text/strip-terminal-controls.ts'
+import { readMessage, readMessages } from '../../views/read-session.ts'
+import { takesMessages } from '../../views/describe-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Output } from '../terminal/output.ts'
@@ -13,7 +13,7 @@ import { relativeTime } from '../terminal/format.ts'
 import { pickSession } from '../session/find-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'messages',

@@ -1,11 +1,11 @@
-import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { ensureDaemon } from '../daemon/start-and-stop-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import { pickSession } from '../session/find-session.ts'
 import { stateLine } from '../session/format-session.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 import { textType } from '../args/value-types.ts'
 
 export const command: Command = {

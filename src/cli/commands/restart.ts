@@ -1,4 +1,4 @@
-import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { ensureDaemon } from '../daemon/start-and-stop-daemon.ts'
 import { isLive } from '../session/find-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
@@ -8,7 +8,7 @@ import { stateLine } from '../session/format-session.ts'
 import { waitForNoProcesses } from '../session/wait.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'restart',

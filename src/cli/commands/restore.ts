@@ -1,18 +1,18 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { CheckpointView, RestoredView } from '../../api/contract/responses.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { readCheckpoints } from '../../views/checkpoints.ts'
-import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { ensureDaemon } from '../daemon/start-and-stop-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
-import { refuseWhileRunning, type CheckpointOwner, findOwner } from '../checkpoints/select-checkpoint.ts'
+import { refuseWhileRunning, type CheckpointOwner, findOwner } from '../checkpoints/find-checkpoint-owner.ts'
 import { confirmDefaultNo } from '../terminal/confirm.ts'
 import { toJson } from '../terminal/format.ts'
 import { relativeTime } from '../terminal/format.ts'
 import { isCheckpointReference, selectCheckpoint } from '../checkpoints/select-checkpoint.ts'
 import { type Command, type CommandContext, resolvePath } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { checkpointArgument } from '../args/command.ts'
+import { checkpointArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'restore',

@@ -8,7 +8,7 @@ import { stopSessions } from '../session/stop-sessions.ts'
 import { waitForCheckpoint } from '../session/wait.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'stop',

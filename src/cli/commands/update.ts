@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { findDaemon, startDaemon, stopDaemon } from '../daemon/ensure-daemon.ts'
+import { findDaemon, startDaemon, stopDaemon } from '../daemon/start-and-stop-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { checkClone, updateClone } from '../update/clone.ts'
-import { checkNpm, updateNpm } from '../update/npm.ts'
-import { packageRoot, readPackageVersion } from '../update/npm.ts'
+import { checkClone, updateClone } from '../update/update-git-clone.ts'
+import { checkNpm, updateNpm } from '../update/update-npm-package.ts'
+import { packageRoot, readPackageVersion } from '../update/update-npm-package.ts'
 import { VERSION } from '../../lib/version.ts'
 
 export const command: Command = {

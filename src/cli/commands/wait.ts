@@ -1,7 +1,7 @@
 import type { SessionView } from '../../api/contract/responses.ts'
 import { shownName } from '../../api/contract/shown-name.ts'
-import { describeAnswer } from '../../views/session-state.ts'
-import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { describeAnswer } from '../../views/describe-session.ts'
+import { ensureDaemon } from '../daemon/start-and-stop-daemon.ts'
 import { isLive } from '../session/find-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { INTERRUPTED, untilInterrupted, TIMED_OUT } from '../terminal/interrupts.ts'
@@ -13,7 +13,7 @@ import { stateLine } from '../session/format-session.ts'
 import { waitForEnd } from '../session/wait.ts'
 import type { Command, CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
-import { sessionArgument } from '../args/command.ts'
+import { sessionArgument } from '../args/command-definition.ts'
 
 export const command: Command = {
   name: 'wait',

@@ -1,6 +1,6 @@
 import { AGENT_PROGRAMS, type AgentProgram, installCommand } from '../../api/contract/known-agents.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
-import { type UnknownOutput, countUnknownOutput } from '../../views/sessions.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
+import { type UnknownOutput, countUnknownOutput } from '../../views/read-session.ts'
 import type { Home } from '../../state/home.ts'
 import { which } from '../../os/which.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'

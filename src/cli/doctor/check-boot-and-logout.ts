@@ -4,7 +4,7 @@ import { isKilledAtLogout, isLingerEnabled, readLogoutRule } from '../../world/b
 import { currentUserName } from '../../world/boot/boot-manager.ts'
 import type { Home } from '../../state/home.ts'
 import { inspectBoot, lingerHint, installHint } from '../boot/inspect.ts'
-import { findRespondingDaemon } from '../daemon/ensure-daemon.ts'
+import { findRespondingDaemon } from '../daemon/start-and-stop-daemon.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
 /** Checks if work continues by itself after a reboot. */

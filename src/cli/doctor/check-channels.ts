@@ -3,7 +3,7 @@ import { resolveChannelAddress } from '../../api/config/resolve-channel-address.
 import { CHANNEL_TYPES } from '../../api/config/channels.ts'
 import { type ChannelEntry, loadChannels } from '../../api/config/channels.ts'
 import { locateFiles } from '../../api/config/config-files.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { toChannelViews } from '../../views/channel-views.ts'
 import type { Home } from '../../state/home.ts'

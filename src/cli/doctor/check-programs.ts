@@ -1,6 +1,6 @@
 import { which } from '../../os/which.ts'
 import { type Finding, failure, note, ok } from './finding.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import type { Duration } from '../../lib/time.ts'
 import { run } from '../../os/run.ts'
 

@@ -1,5 +1,5 @@
 import type { Paint } from '../terminal/colors.ts'
-import { type CommandDefinition, type CommandHeader, GROUPS } from '../args/command.ts'
+import { type CommandDefinition, type CommandHeader, GROUPS } from '../args/command-definition.ts'
 import { GLOBAL_OPTIONS } from '../args/options.ts'
 import { exampleLine, describeOption, twoColumns, section, usageLine } from './layout.ts'
 import { OVERVIEW_EXAMPLES } from './texts.ts'

@@ -1,6 +1,6 @@
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import type { Paint } from '../terminal/colors.ts'
-import { type Argument, type CommandDefinition, type Example, type Option, isFlag } from '../args/command.ts'
+import { type Argument, type CommandDefinition, type Example, type Option, isFlag } from '../args/command-definition.ts'
 import type { HelpEntry } from './texts.ts'
 import { displayWidth } from '../../lib/text/display-width.ts'
 

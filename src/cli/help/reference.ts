@@ -2,7 +2,7 @@ import { KEY_NAMES, KEYS } from '../../api/config/keys.ts'
 import { CONFIG_FILES, ENVIRONMENT, EXIT_CODE_NOTE, EXIT_CODES, type HelpEntry } from './texts.ts'
 import { exampleLine, describeOption, usageLine } from './layout.ts'
 import { defaultText } from './topics.ts'
-import { type CommandDefinition, GROUPS } from '../args/command.ts'
+import { type CommandDefinition, GROUPS } from '../args/command-definition.ts'
 import { GLOBAL_OPTIONS } from '../args/options.ts'
 
 /** Renders the whole command line as Markdown, for docs/reference.md. */

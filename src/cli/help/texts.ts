@@ -1,5 +1,5 @@
 import { KEY_NAMES, KEYS } from '../../api/config/keys.ts'
-import type { Example } from '../args/command.ts'
+import type { Example } from '../args/command-definition.ts'
 
 /** Two examples of `run`, which the overview shows without loading the command. */
 export const OVERVIEW_EXAMPLES: readonly Example[] = [

@@ -1,7 +1,7 @@
 import type { SessionView } from '../../api/contract/responses.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { Home } from '../../state/home.ts'
-import { displayState, type DisplayState, isLoop } from '../../views/session-state.ts'
+import { displayState, type DisplayState, isLoop } from '../../views/describe-session.ts'
 import {
   countEnded,
   findEndedKeys,

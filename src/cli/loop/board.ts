@@ -1,6 +1,6 @@
 import type { LoopTaskState, LoopTaskView, LoopView } from '../../api/contract/loop-view.ts'
 import { displayWidth, truncateToWidth } from '../../lib/text/display-width.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { formatDuration } from '../../lib/time.ts'
 import type { ColorName, Paint } from '../terminal/colors.ts'
 import { type Column, renderTable } from '../terminal/table.ts'

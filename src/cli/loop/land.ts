@@ -1,5 +1,5 @@
 import type { LandedView } from '../../api/contract/loop-view.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import type { Paint } from '../terminal/colors.ts'

@@ -4,10 +4,10 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { Duration } from '../../lib/time.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
-import type { Option } from '../args/command.ts'
+import type { Option } from '../args/command-definition.ts'
 import { OPTIONS } from '../args/options.ts'
 import { RUN_OPTION_LIST, type RunOption } from '../args/run-options.ts'
-import { parseGuardedPaths } from './preflight.ts'
+import { parseGuardedPaths } from './loop-options.ts'
 
 type Supervision = RunRequest['supervision']
 

@@ -1,5 +1,5 @@
 import { displayWidth } from '../../lib/text/display-width.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 
 /** Columns. A command stands out from the sentence around it. */
 const COMMAND_INDENT = 2

@@ -1,6 +1,6 @@
 import { refusal } from '../../api/contract/problems.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
-import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
+import { ensureDaemon } from '../daemon/start-and-stop-daemon.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import { toJson } from '../terminal/format.ts'
 import type { CommandContext } from '../context.ts'

@@ -1,6 +1,6 @@
 import type { PreflightView, ListView } from '../../api/contract/loop-view.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { Paint } from '../terminal/colors.ts'
 import { OPTIONS } from '../args/options.ts'

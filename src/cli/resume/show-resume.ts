@@ -1,6 +1,6 @@
 import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
 import { shownName } from '../../api/contract/shown-name.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import type { Paint } from '../terminal/colors.ts'
 import { stateLine } from '../session/format-session.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../api/config/load-config.ts'
 import { parseLine } from '../../../testkit/cli/commands.ts'
 import type { CommandContext } from '../context.ts'
-import { readPrompt } from '../args/read-text.ts'
+import { readPrompt } from '../args/read-prompt-or-message.ts'
 import { resolveDirectory, buildRunRequest, refuseUnsupervisedOptions } from './run-request.ts'
 
 let folder: string

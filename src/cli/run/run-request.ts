@@ -11,7 +11,7 @@ import { currentDirectory, type CommandContext, resolvePath } from '../context.t
 import { OPTIONS } from '../args/options.ts'
 import { parseAgentOptions, refuseAgentOptions } from './agent-options.ts'
 import { chooseAgent, unknownAgent } from './choose-agent.ts'
-import { refuseInvalidUtf8, rawEnvironment } from '../args/raw-arguments.ts'
+import { refuseInvalidUtf8, rawEnvironment } from '../args/argument-and-env-bytes.ts'
 import { refuseUnusedMaxRestarts, parseSupervisionOptions } from './supervision-options.ts'
 
 /** Variables of the terminal or the attempt around us; the new session has its own. */

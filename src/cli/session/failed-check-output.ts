@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { SessionView } from '../../api/contract/responses.ts'
-import { renderTerminalText } from '../../lib/text/terminal-text.ts'
+import { renderTerminalText } from '../../lib/text/strip-terminal-controls.ts'
 import { sessionMask } from '../../views/final-output.ts'
 import { sessionFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'

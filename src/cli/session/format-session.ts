@@ -1,7 +1,7 @@
 import type { CheckpointView, SessionView } from '../../api/contract/responses.ts'
 import { shownName } from '../../api/contract/shown-name.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
-import { type DisplayState, displayState, renderState } from '../../views/session-state.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
+import { type DisplayState, displayState, renderState } from '../../views/describe-session.ts'
 import type { ColorName, Paint } from '../terminal/colors.ts'
 import os from 'node:os'
 

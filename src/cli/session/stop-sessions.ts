@@ -8,7 +8,7 @@ import type { Duration } from '../../lib/time.ts'
 import { DiskReserve } from '../../state/disk-reserve.ts'
 import type { Home } from '../../state/home.ts'
 import { readWorkers } from '../../views/session-search.ts'
-import { ensureDaemon, findRespondingDaemon } from '../daemon/ensure-daemon.ts'
+import { ensureDaemon, findRespondingDaemon } from '../daemon/start-and-stop-daemon.ts'
 import { isLive, withoutWorkers } from './find-session.ts'
 import { INTERRUPTED, untilInterrupted, TIMED_OUT } from '../terminal/interrupts.ts'
 import type { CommandContext } from '../context.ts'
@@ -76,7 +76,7 @@ export async function requestStop<T>(
 ): Promise<T> {
   const { home, env } = context
   const endAll = async (): Promise<void> => {
-    const { endProcesses } = await import('./end-processes.ts')
+    const { endProcesses } = await import('./end-processes-without-supervisor.ts')
     const by = env['ONESHOT_SESSION'] ?? null
     await Promise.all(sessions.map(session => endProcesses(home, session, { type: request, by })))
   }
@@ -159,7 +159,7 @@ async function makeSpace(
   request: 'stop' | 'hold',
 ): Promise<void> {
   if (!new DiskReserve(home).isDiskFull) return
-  const { cutOutput } = await import('./end-processes.ts')
+  const { cutOutput } = await import('./end-processes-without-supervisor.ts')
   for (const session of sessions) {
     const removed = cutOutput(home, session)
     if (removed > 0 && !screen.isQuiet)

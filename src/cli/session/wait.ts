@@ -1,10 +1,10 @@
 import { refusal } from '../../api/contract/problems.ts'
 import { shownName } from '../../api/contract/shown-name.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
-import { watchSession } from '../../views/sessions.ts'
+import { watchSession } from '../../views/read-session.ts'
 import type { Home } from '../../state/home.ts'
 import { formatLeftOut } from './format-session.ts'
-import { isResumable } from '../../views/session-state.ts'
+import { isResumable } from '../../views/describe-session.ts'
 
 /** Waits for a session's end and returns its last view; when aborted, the latest one. */
 export async function waitForEnd(

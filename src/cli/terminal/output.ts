@@ -1,4 +1,4 @@
-import { stripControls } from '../../lib/text/terminal-text.ts'
+import { stripControls } from '../../lib/text/strip-terminal-controls.ts'
 import { hasCode } from '../../lib/errors.ts'
 import type { OutputTarget } from '../host.ts'
 import { type Paint, makePaint } from './colors.ts'

@@ -1,6 +1,6 @@
 import { exitCodeOf, toProblem } from '../../api/contract/problems.ts'
 import { isRefusal } from '../../lib/errors.ts'
-import { renderTerminalText } from '../../lib/text/terminal-text.ts'
+import { renderTerminalText } from '../../lib/text/strip-terminal-controls.ts'
 import { Trouble, errorMessage } from '../../lib/errors.ts'
 import { toJson } from './format.ts'
 import type { Screen } from './command-streams.ts'

@@ -1,6 +1,6 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { Refusal } from '../../lib/errors.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import type { Duration } from '../../lib/time.ts'
 import { hasCode, NOT_FOUND } from '../../lib/errors.ts'
 import { run } from '../../os/run.ts'

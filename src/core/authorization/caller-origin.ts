@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/time.ts'
-import type { SessionId } from '../session/names.ts'
+import type { SessionId } from '../session/session-id-and-name.ts'
 
 /** A process on the path from the caller up to the first process of the machine. */
 export interface Ancestor {

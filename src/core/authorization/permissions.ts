@@ -1,4 +1,4 @@
-import type { SessionId } from '../session/names.ts'
+import type { SessionId } from '../session/session-id-and-name.ts'
 import type { Session, Spec } from '../session/session-state.ts'
 import type { SupervisionRequest } from '../session/supervision.ts'
 

@@ -16,8 +16,8 @@ import { type Duration, LONGEST_DURATION } from '../../lib/time.ts'
 import type { Autonomy } from '../session/session-state.ts'
 import type { WaitLimits, VerifyOptions } from '../session/supervision.ts'
 import type { UsageLimits, Usage } from '../session/usage.ts'
-import type { Task } from '../session/task.ts'
-import { isTaskName } from '../session/names.ts'
+import type { Task } from '../session/tasks-and-tracker-issues.ts'
+import { isTaskName } from '../session/session-id-and-name.ts'
 
 /** Everything that continues a session when only its repository is left. Each checkpoint stores it. */
 export interface CheckpointRecord {

@@ -4,7 +4,7 @@ import type { Event } from '../session/events.ts'
 import { describeExit } from '../policy/exit-policy.ts'
 import type { StopStep } from '../session/session-state.ts'
 import { describeUsage } from '../session/usage.ts'
-import type { Task } from '../session/task.ts'
+import type { Task } from '../session/tasks-and-tracker-issues.ts'
 
 /** Describes an event in a sentence, for people who want the whole story. */
 export function describeEvent(event: Event): string {

@@ -1,5 +1,5 @@
 import type { Session } from '../session/session-state.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { formatIso } from '../../lib/time.ts'
 
 const MAX_LENGTH = 100

@@ -1,8 +1,8 @@
 import { type Mask, maskAndTruncate } from '../../lib/mask/mask.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { type Instant, formatDuration } from '../../lib/time.ts'
 import type { Event } from '../session/events.ts'
-import type { SessionId } from '../session/names.ts'
+import type { SessionId } from '../session/session-id-and-name.ts'
 import { type Outcome, type Session, isIdle, needsPerson } from '../session/session-state.ts'
 
 /** The kinds of notices, in the order of the documentation. */

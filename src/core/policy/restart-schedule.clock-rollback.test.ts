@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { makeSpec, type SpecOverrides } from '../../../testkit/in-memory/simulation.ts'
 import { createSession } from '../session/create.ts'
 import { isClockRolledBack } from './restart-schedule.ts'
-import { DEFAULT_TIMINGS } from '../session/timings.ts'
+import { DEFAULT_TIMINGS } from '../session/supervisor-timings.ts'
 import type { Phase, RestCause } from '../session/session-state.ts'
 
 const NOW = 1_000_000_000

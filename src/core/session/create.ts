@@ -5,7 +5,7 @@ import type { Message, ThreadId } from './conversation.ts'
 import type { Session, Spec } from './session-state.ts'
 import { NO_USAGE, type Usage } from './usage.ts'
 import { type Decision, makeDecision } from './decision.ts'
-import type { Task } from './task.ts'
+import type { Task } from './tasks-and-tracker-issues.ts'
 
 /** The start of a session beside its spec: a prompt or none, and the thread to continue. */
 export interface SessionStart {

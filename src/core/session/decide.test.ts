@@ -12,11 +12,11 @@ import {
   randomChoices,
 } from '../../../testkit/core/arbitrary.ts'
 import { createSession } from './create.ts'
-import { decide } from './table.ts'
+import { decide } from './decision-table.ts'
 import type { Event } from './events.ts'
 import type { Effect } from './decision.ts'
 import { NO_WORK } from '../../../testkit/in-memory/work-inspector.ts'
-import { DEFAULT_TIMINGS } from './timings.ts'
+import { DEFAULT_TIMINGS } from './supervisor-timings.ts'
 import { isIdle, sessionDueAt, type PhaseName, type Session, type Spec } from './session-state.ts'
 import { SIGNAL_TYPES, type Signal, type SignalOf } from './signals.ts'
 

@@ -5,7 +5,7 @@ import type { Failure, ProblemKind } from './failure.ts'
 import type { Exit, TurnResult, ProcessIdentity } from './attempt.ts'
 import type { Outcome, RestCause, StopStep } from './session-state.ts'
 import type { Usage } from './usage.ts'
-import type { Task } from './task.ts'
+import type { Task } from './tasks-and-tracker-issues.ts'
 
 /** A fact about a session. The store keeps events for ever, in order, and people read them. */
 export type Event = { readonly at: Instant } & (

@@ -3,10 +3,10 @@ import type { CheckpointStatus } from '../checkpoint/checkpoint.ts'
 import type { Attempt } from './attempt.ts'
 import type { Message, Thread } from './conversation.ts'
 import type { ProblemKind } from './failure.ts'
-import type { SessionId } from './names.ts'
+import type { SessionId } from './session-id-and-name.ts'
 import type { Supervision } from './supervision.ts'
 import type { UsageLedger } from './usage.ts'
-import type { Task } from './task.ts'
+import type { Task } from './tasks-and-tracker-issues.ts'
 
 /** `tty`: the program runs on a terminal of its own. `headless`: it writes straight into files. */
 export type Mode = 'headless' | 'tty'

@@ -5,7 +5,7 @@ import type { Failure } from './failure.ts'
 import type { InspectedWork } from '../policy/verify.ts'
 import type { Exit, TurnResult, ProcessIdentity } from './attempt.ts'
 import type { ChildrenCharge, Usage } from './usage.ts'
-import type { TaskChange, Task } from './task.ts'
+import type { TaskChange, Task } from './tasks-and-tracker-issues.ts'
 
 /** A report of an agent about its work in progress. */
 export type AgentUpdate =

@@ -1,5 +1,5 @@
 import { matchesGlob } from '../../lib/text/glob.ts'
-import { type CheckCommand, findChangesToCheck, type ReadBefore } from './check-definition.ts'
+import { type CheckCommand, findChangesToCheck, type ReadBefore } from './find-changes-to-check.ts'
 import type { EditedFile, TamperedFile } from './test-file.ts'
 import { type ChangedTestFile, findChangedTests } from './changed-tests.ts'
 import { findRemovedTests } from './removed-tests.ts'

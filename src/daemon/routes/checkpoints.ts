@@ -4,7 +4,7 @@ import { parseRestoreRequest, type RestoreRequest } from '../../api/contract/req
 import type { CheckpointView, RestoredView } from '../../api/contract/responses.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
-import { isSessionId, type SessionId } from '../../core/session/names.ts'
+import { isSessionId, type SessionId } from '../../core/session/session-id-and-name.ts'
 import { isIdle } from '../../core/session/session-state.ts'
 import { rootReason, Trouble } from '../../lib/errors.ts'
 import { checkpointTargetOf, NotSaved } from '../../ports/checkpoints.ts'

@@ -5,7 +5,7 @@ import type { Agent } from '../../ports/agent.ts'
 import { InMemoryCheckpoints, InMemoryRepository } from '../../../testkit/in-memory/checkpoints.ts'
 import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
 import { prepareImport } from './prepare-import.ts'
-import { renameRecord } from './import-request.ts'
+import { renameRecord } from './run-request-from-record.ts'
 
 const RECORD = {
   version: 1,

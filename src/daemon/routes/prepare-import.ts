@@ -21,7 +21,7 @@ import { Mask } from '../../lib/mask/mask.ts'
 import { formatIso } from '../../lib/time.ts'
 import type { Agent, ThreadRecord } from '../../ports/agent.ts'
 import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
-import { renameRecord, createRunRequest } from './import-request.ts'
+import { renameRecord, createRunRequest } from './run-request-from-record.ts'
 import { parseSavedSessionId, refuseOnFailure } from './checkpoints.ts'
 import { choosePlacement, restoreOrForget, type Placement } from './restore-imported-worktree.ts'
 

@@ -1,6 +1,6 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { DaemonView, SessionView } from '../../api/contract/responses.ts'
-import { isSessionId, type SessionId } from '../../core/session/names.ts'
+import { isSessionId, type SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Refusal } from '../../lib/errors.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../api/contract/requests.ts'
 import { parseRunRequest } from '../../api/contract/run-request.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
-import { isSessionId, type SessionId } from '../../core/session/names.ts'
+import { isSessionId, type SessionId } from '../../core/session/session-id-and-name.ts'
 import { describeRequester } from '../../core/session/reactions/stop.ts'
 import type { Spec } from '../../core/session/session-state.ts'
 import { assertOwn } from '../caller-authorization.ts'

@@ -1,7 +1,7 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { SessionView } from '../../api/contract/responses.ts'
-import { isSessionId, type SessionId } from '../../core/session/names.ts'
+import { isSessionId, type SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Session, Spec } from '../../core/session/session-state.ts'
 import type { ImportedSession } from '../../engine/store-imported-session.ts'
 import type { Engine } from '../../engine/engine.ts'

@@ -5,13 +5,13 @@ import { parseTasksRequest, type TasksRequest } from '../../api/contract/request
 import type { TaskView } from '../../api/contract/responses.ts'
 import { MAX_TASKS } from '../../core/session/reactions/tasks.ts'
 import type { Session } from '../../core/session/session-state.ts'
-import { type Issue, isIssueId, type TrackerSnapshot } from '../../core/session/task.ts'
+import { type Issue, isIssueId, type TrackerSnapshot } from '../../core/session/tasks-and-tracker-issues.ts'
 import { didYouMean } from '../../lib/text/did-you-mean.ts'
 import type { Refusal } from '../../lib/errors.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { readTrackerFile } from '../../state/tracker-file.ts'
 import { toTaskViews } from '../../views/tasks.ts'
-import { describeList } from '../list-in-use.ts'
+import { describeList } from '../refuse-conflicting-loop.ts'
 import { loadSession, type RouteContext, type Routes, sessionRoute, type SessionRouteCall } from './route.ts'
 
 export const TASK_ROUTES: Routes = {

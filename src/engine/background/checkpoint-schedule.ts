@@ -1,5 +1,5 @@
 import type { CheckpointTrigger } from '../../core/checkpoint/checkpoint.ts'
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import { type Session, isIdle } from '../../core/session/session-state.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -1,6 +1,6 @@
 import { CHECKPOINT_TRIGGERS, type CheckpointTrigger } from '../../core/checkpoint/checkpoint.ts'
-import type { SessionId } from '../../core/session/names.ts'
-import { decide } from '../../core/session/table.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
+import { decide } from '../../core/session/decision-table.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import type { Duration, Instant } from '../../lib/time.ts'

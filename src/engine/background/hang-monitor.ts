@@ -1,5 +1,5 @@
 import { hasProgressed, detectHang, silenceLimit, type ActivitySample } from '../../core/policy/hang-detection.ts'
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import type { Duration, Instant } from '../../lib/time.ts'

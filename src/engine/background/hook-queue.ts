@@ -1,6 +1,6 @@
 import type { Event } from '../../core/session/events.ts'
 import type { HookCall } from '../../core/notify/notice.ts'
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import type { Job } from '../../lib/keyed-jobs.ts'
 import { fixedPause } from '../../lib/retry-policy.ts'

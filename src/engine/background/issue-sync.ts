@@ -1,8 +1,13 @@
 import type { CheckpointTrigger } from '../../core/checkpoint/checkpoint.ts'
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
-import { type Issue, type TrackerSnapshot, finishedIssues, keepSettled } from '../../core/session/task.ts'
+import {
+  type Issue,
+  type TrackerSnapshot,
+  finishedIssues,
+  keepSettled,
+} from '../../core/session/tasks-and-tracker-issues.ts'
 import { Trouble, errorMessage } from '../../lib/errors.ts'
 import type { Job, JobFailure } from '../../lib/keyed-jobs.ts'
 import type { RetryPolicy } from '../../lib/retry-policy.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { testSessionId } from '../../../testkit/core/ids.ts'
 import { createSession } from '../../core/session/create.ts'
-import { DEFAULT_TIMINGS } from '../../core/session/timings.ts'
+import { DEFAULT_TIMINGS } from '../../core/session/supervisor-timings.ts'
 import { fixedPause } from '../../lib/retry-policy.ts'
 import { Superseded } from '../../ports/store.ts'
 import { makeSpec } from '../../../testkit/in-memory/simulation.ts'

@@ -1,7 +1,7 @@
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import { type Job, KeyedJobs } from '../../lib/keyed-jobs.ts'
-import type { Timings } from '../../core/session/timings.ts'
+import type { Timings } from '../../core/session/supervisor-timings.ts'
 import type { Store } from '../../ports/store.ts'
 import type { EngineContext } from '../context.ts'
 

@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Signal } from '../../core/session/signals.ts'
 import { type Checkpoints, type SaveResult, checkpointTargetOf } from '../../ports/checkpoints.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { testSessionId } from '../../../testkit/core/ids.ts'
-import type { RepeatedTrouble } from '../../core/describe/failed-actions.ts'
+import type { RepeatedTrouble } from '../../core/describe/repeated-action-failures.ts'
 import { Trouble } from '../../lib/errors.ts'
 import { TroubleCounter } from './trouble-counter.ts'
 

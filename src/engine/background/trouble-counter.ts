@@ -1,5 +1,5 @@
-import { type RepeatedTrouble, countTrouble } from '../../core/describe/failed-actions.ts'
-import type { SessionId } from '../../core/session/names.ts'
+import { type RepeatedTrouble, countTrouble } from '../../core/describe/repeated-action-failures.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import { Trouble, errorMessage, rootReason } from '../../lib/errors.ts'
 import type { Duration } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -1,4 +1,4 @@
-import { toOneLine } from '../text/terminal-text.ts'
+import { toOneLine } from '../text/strip-terminal-controls.ts'
 import { toWellFormed } from '../text/lossless-utf8.ts'
 import { stripComments } from './html-comments.ts'
 import { BlockParser } from './blocks.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { findEnvSecrets, findEnvSecretsWithBase64 } from './env-secrets.ts'
-import { stripCredentials } from './address.ts'
+import { stripCredentials } from './strip-url-credentials.ts'
 import { Mask, maskAndTruncate, maskObject } from './mask.ts'
 
 const mask = new Mask()

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { TASK_NAME } from '../../core/session/names.ts'
+import { TASK_NAME } from '../../core/session/session-id-and-name.ts'
 import { slugify } from './slug.ts'
 
 test.each([

@@ -1,6 +1,6 @@
 import type { LoopTask } from '../../core/loop/loop-state.ts'
 import { MAX_LISTED_PATHS, shortHash } from '../../core/loop/lost-work/restore-command.ts'
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { rawPathBytes, displayPath } from '../../lib/text/raw-path.ts'
 import type { GitCommand, UserRefs, Worktrees } from '../../ports/worktrees.ts'

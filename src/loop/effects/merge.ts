@@ -5,7 +5,7 @@ import { formatFew } from '../../core/loop/lost-work/lost-work.ts'
 import { invariant, Trouble } from '../../lib/errors.ts'
 import type { Worktree, MergeResult, Worktrees } from '../../ports/worktrees.ts'
 import type { EffectRun, LoopContext } from '../context.ts'
-import { runCheck } from './collect-evidence.ts'
+import { runCheck } from './verify-task.ts'
 
 type MergeEffect = Extract<LoopEffect, { type: 'merge' }>
 

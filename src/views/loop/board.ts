@@ -14,7 +14,7 @@ import {
 import { NO_USAGE, addUsage } from '../../core/session/usage.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { type Duration, type Instant, formatIso } from '../../lib/time.ts'
-import { findNextCommand, isResumable, sumLoopSpent } from '../session-state.ts'
+import { findNextCommand, isResumable, sumLoopSpent } from '../describe-session.ts'
 
 /** The live agent sessions of a loop, by name. */
 export type WorkersByName = ReadonlyMap<string, Pick<SessionView, 'phase' | 'reason'>>

@@ -8,11 +8,11 @@ import type { Home } from '../../state/home.ts'
 import { loopFolder, readLoop, readLoopOrThrow } from '../../state/loop-file.ts'
 import { readLiveSessions, readStoredSession } from '../../world/store/reader.ts'
 import { findTop } from '../../world/git/repository.ts'
-import { hasBranchFile } from '../../world/git/guard/git-folder.ts'
+import { hasBranchFile } from '../../world/git/guard/find-and-check-git-folder.ts'
 import { createBoard, hasUnlandedWork } from './board.ts'
 import { FileWatcher } from '../../os/files/file-watcher.ts'
 import { toSessionView } from '../session-view.ts'
-import { readSession } from '../sessions.ts'
+import { readSession } from '../read-session.ts'
 
 /**
  * Reads a loop's board from disk alone; undefined until the loop has read its list. Throws `Trouble` if the loop's record

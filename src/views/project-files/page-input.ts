@@ -3,7 +3,7 @@ import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
 import type { Event } from '../../core/session/events.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import { maskAndTruncate } from '../../lib/mask/mask.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import type { Instant } from '../../lib/time.ts'
 
 /** The data for the pages about a session. */

@@ -2,9 +2,9 @@ import { parseLoopPlace } from '../../core/loop/spec.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import { formatCommandLine, quoteShellWord } from '../../lib/text/shell-words.ts'
 import { formatIso } from '../../lib/time.ts'
-import { stripCredentials } from '../../lib/mask/address.ts'
-import { renderState } from '../session-state.ts'
-import { isLoop } from '../session-state.ts'
+import { stripCredentials } from '../../lib/mask/strip-url-credentials.ts'
+import { renderState } from '../describe-session.ts'
+import { isLoop } from '../describe-session.ts'
 import { toLine, type PageData } from './page-input.ts'
 
 /** Facts that the page needs beside the session itself. */

@@ -1,10 +1,10 @@
 import { describeEvent } from '../../core/describe/event.ts'
 import type { Session } from '../../core/session/session-state.ts'
-import type { Task } from '../../core/session/task.ts'
+import type { Task } from '../../core/session/tasks-and-tracker-issues.ts'
 import { formatIso } from '../../lib/time.ts'
-import { describeSpent } from '../session-state.ts'
-import { renderState } from '../session-state.ts'
-import { takesMessages, findNextCommand } from '../session-state.ts'
+import { describeSpent } from '../describe-session.ts'
+import { renderState } from '../describe-session.ts'
+import { takesMessages, findNextCommand } from '../describe-session.ts'
 import { toLine, type PageData } from './page-input.ts'
 
 const MAX_TASKS = 5

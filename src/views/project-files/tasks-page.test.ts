@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Task } from '../../core/session/task.ts'
-import type { TrackerSnapshot } from '../../core/session/task.ts'
+import type { Task } from '../../core/session/tasks-and-tracker-issues.ts'
+import type { TrackerSnapshot } from '../../core/session/tasks-and-tracker-issues.ts'
 import { at } from '../../../testkit/views/page-data.ts'
 import { hashTasks, renderLastState } from './tasks-page.ts'
 

@@ -1,6 +1,6 @@
 import crypto from 'node:crypto'
-import type { Task } from '../../core/session/task.ts'
-import type { TrackerSnapshot } from '../../core/session/task.ts'
+import type { Task } from '../../core/session/tasks-and-tracker-issues.ts'
+import type { TrackerSnapshot } from '../../core/session/tasks-and-tracker-issues.ts'
 import { type Instant, formatIso } from '../../lib/time.ts'
 import { toCell, toLine } from './page-input.ts'
 

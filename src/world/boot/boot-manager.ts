@@ -1,5 +1,5 @@
 import type { BootCommand } from './boot-command.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { Trouble, hasCode, NOT_FOUND } from '../../lib/errors.ts'
 import { type RunResult, run } from '../../os/run.ts'
 import os from 'node:os'

@@ -12,7 +12,7 @@ import { endProcessTree } from '../../os/process/tree.ts'
 import { type ProcessId, identifyProcess } from '../../os/process/processes.ts'
 import { findEnvSecrets } from '../../lib/mask/env-secrets.ts'
 import { Mask } from '../../lib/mask/mask.ts'
-import { renderTerminalText } from '../../lib/text/terminal-text.ts'
+import { renderTerminalText } from '../../lib/text/strip-terminal-controls.ts'
 import { readTail } from '../../os/files/file-io.ts'
 
 type CheckOptions = Parameters<Checks['run']>[1]

@@ -6,7 +6,7 @@ import { GitError } from './git-error.ts'
 import { type RepositoryDirs, type ConfigOverrides, findConfigOverrides } from './guard/config-overrides.ts'
 import { explainNoLazyFetch, NO_PROMISORS } from './guard/lazy-fetch.ts'
 import { watchForPipes } from './guard/pipe-watch.ts'
-import { lstat } from './files.ts'
+import { lstat } from '../../os/files/lstat-if-exists.ts'
 import type { GitEnvironment } from './git-settings.ts'
 
 export interface GitOptions {

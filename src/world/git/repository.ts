@@ -4,7 +4,7 @@ import { NotSaved } from '../../ports/checkpoints.ts'
 import type { Git } from './git.ts'
 import { GitError } from './git-error.ts'
 import { readRegularFile } from '../../os/files/file-io.ts'
-import { lstat } from './files.ts'
+import { lstat } from '../../os/files/lstat-if-exists.ts'
 
 /** A repository with a working tree. All paths are absolute and without symbolic links. */
 export interface Repository {

@@ -3,7 +3,7 @@ import { joinBelow, type RawPath, displayPath, splitRawPaths } from '../../lib/t
 import { type Duration, type Instant, formatIso } from '../../lib/time.ts'
 import { rootReason } from '../../lib/errors.ts'
 import { Git, NO_INDEX } from './git.ts'
-import { lstat } from './files.ts'
+import { lstat } from '../../os/files/lstat-if-exists.ts'
 import { findGit } from './git-settings.ts'
 import { gitAtTop } from './repository-context.ts'
 import { findRepository } from './repository.ts'

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import type { AttemptRef, LaunchSpec } from '../../ports/runtime.ts'
 import { replaceFile } from '../../os/files/file-io.ts'
 import {

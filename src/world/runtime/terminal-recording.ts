@@ -8,7 +8,7 @@ import type { Home } from '../../state/home.ts'
 import { type ProcessId, checkLiveness, signalProcess } from '../../os/process/processes.ts'
 import { CLOSING_MARK, readExit, readRecorder, readStarted } from '../../state/shim-records.ts'
 import type { Panes } from './panes.ts'
-import { renderTerminalText } from '../../lib/text/terminal-text.ts'
+import { renderTerminalText } from '../../lib/text/strip-terminal-controls.ts'
 
 /**
  * Number of polls without a new byte after which `drain` stops waiting, 20 ms apart: for a forced and for a usual

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import type { ProcessIdentity } from '../../core/session/attempt.ts'
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import { throttle } from '../../os/throttle.ts'
 import type { Instant } from '../../lib/time.ts'
 import type {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { SessionId } from '../../core/session/names.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 
 /** Writes the text of each pane's status line into a small file named by the session id, only when the text changes. */
 export class TmuxStatusLineWriter {

@@ -1,4 +1,4 @@
-import { isSessionId, type SessionId } from '../../core/session/names.ts'
+import { isSessionId, type SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Outcome, Session } from '../../core/session/session-state.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { Database } from '../../os/sqlite.ts'

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { isSessionId } from '../../core/session/names.ts'
+import { isSessionId } from '../../core/session/session-id-and-name.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import { errorMessage, hasCode } from '../../lib/errors.ts'
 import { replaceFile } from '../../os/files/file-io.ts'

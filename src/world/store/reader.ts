@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import type { Effect } from '../../core/session/decision.ts'
 import type { Event } from '../../core/session/events.ts'
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Home } from '../../state/home.ts'
 import { readMirrors } from './mirror.ts'

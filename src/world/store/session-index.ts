@@ -1,5 +1,5 @@
 import type { ThreadId } from '../../core/session/conversation.ts'
-import { isSessionId, type SessionId } from '../../core/session/names.ts'
+import { isSessionId, type SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { Database } from '../../os/sqlite.ts'
 

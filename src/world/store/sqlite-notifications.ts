@@ -1,7 +1,7 @@
 import type { Event } from '../../core/session/events.ts'
 import type { HookCall } from '../../core/notify/notice.ts'
 import type { Notice } from '../../core/notify/notice.ts'
-import type { SessionId } from '../../core/session/names.ts'
+import type { SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { DeliveryResult, Delivery, NotificationStore, Outgoing } from '../../ports/notifications.ts'
 import type { Database } from '../../os/sqlite.ts'

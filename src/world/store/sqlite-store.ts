@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { ThreadId } from '../../core/session/conversation.ts'
-import { isSessionId, type SessionId } from '../../core/session/names.ts'
+import { isSessionId, type SessionId } from '../../core/session/session-id-and-name.ts'
 import type { Session } from '../../core/session/session-state.ts'
 import type { Decision } from '../../core/session/decision.ts'
 import type { Instant } from '../../lib/time.ts'

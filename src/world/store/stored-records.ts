@@ -1,9 +1,9 @@
 import type { Effect, EffectType } from '../../core/session/decision.ts'
 import type { Event } from '../../core/session/events.ts'
 import type { HookCall, Notice } from '../../core/notify/notice.ts'
-import { sessionId } from '../../core/session/names.ts'
+import { sessionId } from '../../core/session/session-id-and-name.ts'
 import type { PhaseName, Session } from '../../core/session/session-state.ts'
-import { upgradeSession } from '../../core/session/upgrade.ts'
+import { upgradeSession } from '../../core/session/upgrade-stored-session.ts'
 import {
   assertKnownVersion,
   encodeRecord,

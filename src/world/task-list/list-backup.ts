@@ -4,7 +4,7 @@ import { Trouble, hasCode } from '../../lib/errors.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { readRegularFile, rewriteDurably, writeDurably, writeTemporary } from '../../os/files/file-io.ts'
 import { createFolderWithoutLinks } from '../../os/files/folder-handle.ts'
-import { resolveInProject } from '../../os/files/project-root.ts'
+import { resolveInProject } from '../../os/files/resolve-in-project.ts'
 import type { ListBackup } from '../../ports/task-source.ts'
 import { MAX_LIST_SIZE } from './file-source.ts'
 

@@ -1,7 +1,7 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 import type { Node, Pair, YAMLMap } from 'yaml'
 import { toWellFormed } from '../../lib/text/lossless-utf8.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { errorMessage } from '../../lib/errors.ts'
 
 /** A task of a YAML file, with its node. */

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { isObject, tryParseJson } from '../../lib/codec.ts'
 import { Trouble } from '../../lib/errors.ts'
 import type { TrackerContext } from '../../ports/tracker.ts'

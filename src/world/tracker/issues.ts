@@ -1,5 +1,5 @@
-import { type Issue, type Task, isIssueId, isSafeIssueId } from '../../core/session/task.ts'
-import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { type Issue, type Task, isIssueId, isSafeIssueId } from '../../core/session/tasks-and-tracker-issues.ts'
+import { toOneLine } from '../../lib/text/strip-terminal-controls.ts'
 import { Trouble } from '../../lib/errors.ts'
 import type { TrackerContext } from '../../ports/tracker.ts'
 import { readBdJson, runBd, runBdCommand } from './bd-command.ts'

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { SessionView } from '../../../src/api/contract/responses.ts'
-import { readSessionEvents } from '../../../src/views/sessions.ts'
+import { readSessionEvents } from '../../../src/views/read-session.ts'
 import { DemoThread } from '../../../src/world/agents/demo/thread.ts'
 import { checkLiveness } from '../../../src/os/process/processes.ts'
 import { testThreadId } from '../../../testkit/core/ids.ts'

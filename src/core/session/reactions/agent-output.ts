@@ -1,6 +1,6 @@
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import { replacePlan, updatePlan } from './tasks.ts'
-import type { Timings } from '../timings.ts'
+import type { Timings } from '../supervisor-timings.ts'
 import { withAttempt, type Activity } from '../attempt.ts'
 import type { Session } from '../session-state.ts'
 import type { AgentUpdate, SignalOf } from '../signals.ts'

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../lib/time.ts'
-import { stripCredentials } from '../../../lib/mask/address.ts'
+import { stripCredentials } from '../../../lib/mask/strip-url-credentials.ts'
 import type { CheckpointStatus, CheckpointTrigger } from '../../checkpoint/checkpoint.ts'
 import type { Event } from '../events.ts'
 import { isIdle, type Session } from '../session-state.ts'

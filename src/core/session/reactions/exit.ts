@@ -6,7 +6,7 @@ import { recordAgentUpdate, startsWork } from './agent-output.ts'
 import { describeExit, type ExitClass, classifyExit } from '../../policy/exit-policy.ts'
 import { takeNextStep } from './finish.ts'
 import { applyThreadRecord, recordTurnResult } from './attempt.ts'
-import type { Timings } from '../timings.ts'
+import type { Timings } from '../supervisor-timings.ts'
 import {
   type NextStep,
   type SessionIn,

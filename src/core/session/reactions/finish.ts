@@ -3,7 +3,7 @@ import type { Event } from '../events.ts'
 import type { ProblemKind } from '../failure.ts'
 import { firstUnread, launchAttempt, resetCounters, startNewThread } from './attempt.ts'
 import { isClockRolledBack } from '../../policy/restart-schedule.ts'
-import type { Timings } from '../timings.ts'
+import type { Timings } from '../supervisor-timings.ts'
 import {
   type NextStep,
   type Outcome,

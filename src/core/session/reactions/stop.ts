@@ -2,7 +2,7 @@ import type { Instant } from '../../../lib/time.ts'
 import { blockSession, endSession, timeLimitReached } from './finish.ts'
 import { isClockRolledBack } from '../../policy/restart-schedule.ts'
 import { recordProcess } from './attempt.ts'
-import type { Timings } from '../timings.ts'
+import type { Timings } from '../supervisor-timings.ts'
 import {
   type NextStep,
   sessionDeadline,

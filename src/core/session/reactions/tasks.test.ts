@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createSession } from '../create.ts'
 import { setUserTasks, replacePlan, updatePlan } from './tasks.ts'
 import { makeSpec } from '../../../../testkit/in-memory/simulation.ts'
-import type { TaskChange, Task } from '../task.ts'
+import type { TaskChange, Task } from '../tasks-and-tracker-issues.ts'
 
 const { session } = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true })
 const task = (id: string, state: Task['state'], title = `task ${id}`) => ({ id, title, state })

@@ -1,11 +1,11 @@
 import { maskAndTruncate } from '../../../lib/mask/mask.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Event } from '../events.ts'
 import type { Session } from '../session-state.ts'
 import type { SignalOf } from '../signals.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
-import type { TaskChange, Task } from '../task.ts'
+import type { TaskChange, Task } from '../tasks-and-tracker-issues.ts'
 
 /** A longer plan has no use for a reader. */
 export const MAX_TASKS = 200

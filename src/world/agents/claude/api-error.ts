@@ -1,5 +1,5 @@
 import type { Failure, FailureKind } from '../../../core/session/failure.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 
 export function classifyApiError(error: ApiError): Failure {
   const kind = failureKind(error)

@@ -1,7 +1,7 @@
 import type { Observation } from '../../../ports/agent.ts'
 import { type JsonObject, asObject, asObjects, asString } from '../shared/tolerant-json.ts'
 import { formatNote } from '../shared/transcript-lines.ts'
-import { type ClaudeState, noResult, type EventResult } from './state.ts'
+import { type ClaudeState, noResult, type EventResult } from './parser-state.ts'
 
 /**
  * Background tasks keep the program alive after the end of a turn, and the end of a task begins another turn. Claude

@@ -5,9 +5,9 @@ import { readLine } from './parse-output.ts'
 import type { TurnResult } from '../../../core/session/attempt.ts'
 import type { Autonomy } from '../../../core/session/session-state.ts'
 import type { Failure } from '../../../core/session/failure.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
-import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
-import { restoreState } from './state.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
+import { failedTurn, makeFailure } from '../shared/turn-result.ts'
+import { restoreState } from './parser-state.ts'
 import { THREAD_LOST } from './turn-result.ts'
 
 /** The agent Claude Code. */

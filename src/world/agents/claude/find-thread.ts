@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { ThreadId } from '../../../core/session/conversation.ts'
 import { hasCode } from '../../../lib/errors.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
-import { listNames, modifiedAt, realPath } from '../shared/files.ts'
+import { listNames, modifiedAt, realPath } from '../shared/tolerant-file-reads.ts'
 import os from 'node:os'
 import { type JsonObject, asObject, asObjects, asString, joinTextBlocks, parseObject } from '../shared/tolerant-json.ts'
 

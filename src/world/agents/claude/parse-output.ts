@@ -20,9 +20,9 @@ import {
   beginTurn,
   readEach,
   textResult,
-} from './state.ts'
+} from './parser-state.ts'
 import { IGNORED_TYPES } from './ignored-events.ts'
-import { readSystemMessage } from './system-message.ts'
+import { readSystemMessage } from './system-events.ts'
 import { readTurnResult, NOT_SENT_TO_MODEL } from './turn-result.ts'
 import { addMessageUsage, usageUpdate } from './usage.ts'
 import { readServerToolResult, readToolCall, readToolResult } from './tools.ts'

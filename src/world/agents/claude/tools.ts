@@ -2,7 +2,7 @@ import type { Observation } from '../../../ports/agent.ts'
 import { headAndTail } from '../../../lib/text/head-and-tail.ts'
 import { type JsonObject, asArray, asObject, asObjects, asString, joinTextBlocks } from '../shared/tolerant-json.ts'
 import { formatToolCall, formatToolResult, summarizeInput } from '../shared/transcript-lines.ts'
-import { type ClaudeState, type EventResult, type PlanningCall, noResult, textResult } from './state.ts'
+import { type ClaudeState, type EventResult, type PlanningCall, noResult, textResult } from './parser-state.ts'
 import type { AgentUpdate } from '../../../core/session/signals.ts'
 import { plannedTasks, taskState } from '../shared/todo-list.ts'
 

@@ -1,6 +1,6 @@
 import type { Observation } from '../../../ports/agent.ts'
 import { asNumber, type JsonObject, asObject, asObjects, asString } from '../shared/tolerant-json.ts'
-import type { ClaudeState } from './state.ts'
+import type { ClaudeState } from './parser-state.ts'
 
 /** Subagents answer in parallel; never more than this number of answers are in progress. */
 const REMEMBERED_MESSAGES = 32

@@ -1,7 +1,7 @@
 import { type ArgumentRules, checkArguments, optionName, optionSet, remedyMap } from '../shared/check-arguments.ts'
 import type { LaunchProblem, LaunchRequest } from '../../../ports/agent.ts'
 import path from 'node:path'
-import { readJsonFile } from '../shared/files.ts'
+import { readJsonFile } from '../shared/tolerant-file-reads.ts'
 import { asObject } from '../shared/tolerant-json.ts'
 import { configFolder } from './find-thread.ts'
 

@@ -1,5 +1,5 @@
 import type { Failure, FailureKind } from '../../../core/session/failure.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { asObject, parseObject, asString } from '../shared/tolerant-json.ts'
 import { parseLimitReset } from './limit-reset.ts'

@@ -4,7 +4,7 @@ import { type Duration, type Instant, formatIso } from '../../../lib/time.ts'
 import { Trouble } from '../../../lib/errors.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { type JsonObject, asArray, asObject, asString, joinTextParts, parseObject } from '../shared/tolerant-json.ts'
-import { listNames, modifiedAt, realPath } from '../shared/files.ts'
+import { listNames, modifiedAt, realPath } from '../shared/tolerant-file-reads.ts'
 import path from 'node:path'
 
 /** codex and oneshot read the clock at different moments. */

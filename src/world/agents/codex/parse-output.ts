@@ -4,12 +4,12 @@ import type { Instant } from '../../../lib/time.ts'
 import type { Observation, ParsedLine } from '../../../ports/agent.ts'
 import { withState } from '../shared/parser-state.ts'
 import { asNumber, type JsonObject, asObject, jsonInOutput, asString } from '../shared/tolerant-json.ts'
-import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
+import { failedTurn, makeFailure } from '../shared/turn-result.ts'
 import { formatError, formatNote, formatText } from '../shared/transcript-lines.ts'
 import { unknownEvent } from '../shared/tool-calls.ts'
 import { classifyError } from './failure.ts'
 import { readItem } from './items.ts'
-import { type CodexState, NEW_TURN, restoreState } from './state.ts'
+import { type CodexState, NEW_TURN, restoreState } from './parser-state.ts'
 
 /** Parses a line of `codex exec --json`. */
 export const readLine = withState(restoreState, (line, state: CodexState, now: Instant): ParsedLine<CodexState> => {

@@ -1,4 +1,4 @@
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import { type JsonObject, asObject, asObjects, asString } from '../shared/tolerant-json.ts'
 import { summarizeInput } from '../shared/transcript-lines.ts'
 

@@ -1,5 +1,5 @@
 import type { TurnResult } from '../../../core/session/attempt.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
 import { eventInOutput } from '../shared/tolerant-json.ts'
 import { DemoThread } from './thread.ts'

@@ -1,6 +1,6 @@
 import type { Failure, FailureKind } from '../../../core/session/failure.ts'
 import { headAndTail } from '../../../lib/text/head-and-tail.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import { type Instant, parseDuration } from '../../../lib/time.ts'
 import { asNumber, asObject, parseObject, asString } from '../shared/tolerant-json.ts'
 

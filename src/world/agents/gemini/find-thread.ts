@@ -5,7 +5,7 @@ import type { ThreadId } from '../../../core/session/conversation.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../../os/files/file-io.ts'
 import { joinTextParts } from '../shared/tolerant-json.ts'
-import { listNames, modifiedAt } from '../shared/files.ts'
+import { listNames, modifiedAt } from '../shared/tolerant-file-reads.ts'
 import { type JsonObject, asObject, parseObject, asObjects, asString } from '../shared/tolerant-json.ts'
 
 /** In bytes. The first line of a file holds the id of its thread. */

@@ -3,7 +3,7 @@ import { findThread } from './find-thread.ts'
 import { validate } from './validate-launch.ts'
 import { readLine } from './parse-output.ts'
 import type { Autonomy } from '../../../core/session/session-state.ts'
-import { explainByStderr } from '../shared/failed-turn.ts'
+import { explainByStderr } from '../shared/turn-result.ts'
 import { LOGIN_REMEDY } from './failure.ts'
 
 /** Explains an exit of gemini before it had a turn to end. */

@@ -1,6 +1,6 @@
 import { NO_USAGE } from '../../../core/session/usage.ts'
 import { boolean, fields, listOf, nullable, object, string, tryParseJson } from '../../../lib/codec.ts'
-import { renderTerminalText, toOneLine } from '../../../lib/text/terminal-text.ts'
+import { renderTerminalText, toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Observation, ParsedLine, ParserState } from '../../../ports/agent.ts'
 import { stateReader, withState } from '../shared/parser-state.ts'
 import {
@@ -24,7 +24,7 @@ import { plannedTasks } from '../shared/todo-list.ts'
 import { formatError, formatNote, formatText, summarizeInput } from '../shared/transcript-lines.ts'
 import type { TurnResult } from '../../../core/session/attempt.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
+import { failedTurn, makeFailure } from '../shared/turn-result.ts'
 import { classifyError } from './failure.ts'
 
 /** In characters. The turn result needs no more of an answer. */

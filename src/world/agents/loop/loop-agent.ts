@@ -1,10 +1,10 @@
 import type { FailureKind } from '../../../core/session/failure.ts'
 import type { TurnResult } from '../../../core/session/attempt.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
 import { eventInOutput } from '../shared/tolerant-json.ts'
 import type { Usage } from '../../../core/session/usage.ts'
-import type { Task } from '../../../core/session/task.ts'
+import type { Task } from '../../../core/session/tasks-and-tracker-issues.ts'
 
 /**
  * oneshot's own program that works through a task list; the supervisor treats it like any other agent. Its arguments

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { expect, test } from 'vitest'
 import { makeExitEvidence } from '../../../../testkit/agents/fixtures.ts'
 import { goldenPath } from '../../../../testkit/agents/golden.ts'
-import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
+import { failedTurn, makeFailure } from '../shared/turn-result.ts'
 import { explainExit } from './opencode.ts'
 
 test.each([

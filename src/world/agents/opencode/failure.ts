@@ -1,6 +1,6 @@
 import type { Failure, FailureKind } from '../../../core/session/failure.ts'
 import { headAndTail } from '../../../lib/text/head-and-tail.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { asNumber, type JsonObject, asObject, asString } from '../shared/tolerant-json.ts'
 

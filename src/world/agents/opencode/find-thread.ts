@@ -4,7 +4,7 @@ import { type ThreadId, isThreadId } from '../../../core/session/conversation.ts
 import { Trouble, errorMessage } from '../../../lib/errors.ts'
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { type Database, openDatabase } from '../../../os/sqlite.ts'
-import { realPath } from '../shared/files.ts'
+import { realPath } from '../shared/tolerant-file-reads.ts'
 
 /**
  * In milliseconds. The supervisor waits for this; a reader waits only while SQLite recovers the log of a crashed

@@ -4,14 +4,14 @@ import type { Agent, LaunchPlan, LaunchRequest, ExitEvidence } from '../../../po
 import { findThread } from './find-thread.ts'
 import { validate } from './validate-launch.ts'
 import { readLine } from './parse-output.ts'
-import { restoreState } from './state.ts'
+import { restoreState } from './parser-state.ts'
 import { parseObject } from '../shared/tolerant-json.ts'
 import { createRequire } from 'node:module'
-import { realPath } from '../shared/files.ts'
+import { realPath } from '../shared/tolerant-file-reads.ts'
 import type { Failure } from '../../../core/session/failure.ts'
 import type { TurnResult } from '../../../core/session/attempt.ts'
-import { renderTerminalText } from '../../../lib/text/terminal-text.ts'
-import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
+import { renderTerminalText } from '../../../lib/text/strip-terminal-controls.ts'
+import { failedTurn, makeFailure } from '../shared/turn-result.ts'
 
 /** opencode, run as `opencode run --format json`: one turn for each process; the turn ends when the process exits. */
 export const opencode: Agent = {

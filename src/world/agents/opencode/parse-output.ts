@@ -1,13 +1,13 @@
 import type { TurnResult } from '../../../core/session/attempt.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Observation, ParsedLine } from '../../../ports/agent.ts'
 import { withState } from '../shared/parser-state.ts'
 import { asNumber, type JsonObject, asObject, jsonInOutput, asString } from '../shared/tolerant-json.ts'
-import { truncateResult, failedTurn, makeFailure } from '../shared/failed-turn.ts'
+import { truncateResult, failedTurn, makeFailure } from '../shared/turn-result.ts'
 import { formatError, formatNote, formatText } from '../shared/transcript-lines.ts'
 import { unknownEvent } from '../shared/tool-calls.ts'
 import { classifyError } from './failure.ts'
-import { type OpencodeState, restoreState } from './state.ts'
+import { type OpencodeState, restoreState } from './parser-state.ts'
 import { readTool } from './tools.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Observation, ParsedLine } from '../../../ports/agent.ts'
 import { type JsonObject, asObject, asObjects, asString } from '../shared/tolerant-json.ts'
-import type { OpencodeState } from './state.ts'
+import type { OpencodeState } from './parser-state.ts'
 import { plannedTasks } from '../shared/todo-list.ts'
 import { formatToolCall, summarizeInput, formatToolResult } from '../shared/transcript-lines.ts'
 

@@ -4,7 +4,7 @@ import { type ThreadId, isThreadId } from '../../../core/session/conversation.ts
 import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../../os/files/file-io.ts'
 import { asObject, asString, joinTextBlocks, parseEvent } from '../shared/tolerant-json.ts'
-import { listNames, modifiedAt, readJsonFile, realPath } from '../shared/files.ts'
+import { listNames, modifiedAt, readJsonFile, realPath } from '../shared/tolerant-file-reads.ts'
 import { parseMessage } from './parse-output.ts'
 import os from 'node:os'
 

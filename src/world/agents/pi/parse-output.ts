@@ -22,8 +22,8 @@ import {
 } from '../shared/tool-calls.ts'
 import { classifyError } from './failure.ts'
 import type { TurnResult } from '../../../core/session/attempt.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
-import { failedTurn, makeFailure } from '../shared/failed-turn.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
+import { failedTurn, makeFailure } from '../shared/turn-result.ts'
 
 /** pi's run has ended; and the files that open calls are about to write. */
 type PiState = { readonly hasEnded: boolean; readonly writing: readonly PendingWrite[] }

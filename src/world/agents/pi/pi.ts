@@ -6,9 +6,9 @@ import { validate } from './validate-launch.ts'
 import { readLine } from './parse-output.ts'
 import { readPart } from '../../../os/files/file-io.ts'
 import { which } from '../../../os/which.ts'
-import { readJsonFile, realPath } from '../shared/files.ts'
+import { readJsonFile, realPath } from '../shared/tolerant-file-reads.ts'
 import { asString } from '../shared/tolerant-json.ts'
-import { explainByStderr } from '../shared/failed-turn.ts'
+import { explainByStderr } from '../shared/turn-result.ts'
 import { LOGIN_REMEDY } from './failure.ts'
 
 /** The coding agent pi. `thin` is the path of drop-updates.cjs. */

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { restoreState as restoreClaude } from '../claude/state.ts'
-import { restoreState as restoreCodex } from '../codex/state.ts'
+import { restoreState as restoreClaude } from '../claude/parser-state.ts'
+import { restoreState as restoreCodex } from '../codex/parser-state.ts'
 import { readLine as readGeminiLine } from '../gemini/parse-output.ts'
-import { restoreState as restoreOpencode } from '../opencode/state.ts'
+import { restoreState as restoreOpencode } from '../opencode/parser-state.ts'
 import { readLine as readPiLine } from '../pi/parse-output.ts'
 
 const FAILED = { ok: false, text: 'no', failure: { kind: 'login', text: 'no', resetAt: null, remedy: 'log in' } }

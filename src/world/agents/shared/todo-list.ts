@@ -1,6 +1,6 @@
 import crypto from 'node:crypto'
-import type { Task } from '../../../core/session/task.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import type { Task } from '../../../core/session/tasks-and-tracker-issues.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Observation } from '../../../ports/agent.ts'
 import { type JsonObject, asString } from './tolerant-json.ts'
 

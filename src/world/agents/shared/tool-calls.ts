@@ -1,5 +1,5 @@
 import { listOf, object, type Parser, string } from '../../../lib/codec.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Observation, ParsedLine, ParserState } from '../../../ports/agent.ts'
 import { formatToolCall, formatToolResult } from './transcript-lines.ts'
 

@@ -1,6 +1,6 @@
 import { truncateToWidth } from '../../../lib/text/display-width.ts'
 import { headAndTail } from '../../../lib/text/head-and-tail.ts'
-import { toOneLine, renderTerminalText } from '../../../lib/text/terminal-text.ts'
+import { toOneLine, renderTerminalText } from '../../../lib/text/strip-terminal-controls.ts'
 
 /**
  * Formats an agent's events for a transcript, in the same way for every agent. The first characters of a line show its

@@ -4,7 +4,7 @@ import { testSessionId } from '../../../../testkit/core/ids.ts'
 import { CHECKPOINT_TRIGGERS } from '../../../core/checkpoint/checkpoint.ts'
 import { encodeRawPath, rawPath } from '../../../lib/text/raw-path.ts'
 import { parseMessage, parseRecord, type CheckpointTrailers, formatMessage } from './commit-message.ts'
-import { isTreePath } from '../tree-path.ts'
+import { isTreePath } from '../is-safe-tree-path.ts'
 
 const hash = fc.stringMatching(/^[0-9a-f]{40}$/)
 const path = fc

@@ -1,9 +1,9 @@
 import { type Checkpoint, CHECKPOINT_TRIGGERS, type CheckpointTrigger } from '../../../core/checkpoint/checkpoint.ts'
-import { isSessionId, type SessionId } from '../../../core/session/names.ts'
+import { isSessionId, type SessionId } from '../../../core/session/session-id-and-name.ts'
 import { decodeRawPath, encodeRawPath, type RawPath, displayPath } from '../../../lib/text/raw-path.ts'
-import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import { type Instant, formatIso } from '../../../lib/time.ts'
-import { isTreePath } from '../tree-path.ts'
+import { isTreePath } from '../is-safe-tree-path.ts'
 
 /** The values that a checkpoint commit stores in its message. */
 export interface CheckpointTrailers extends Omit<Checkpoint, 'commit'> {

@@ -26,8 +26,8 @@ import type { Git } from '../git.ts'
 import { type CheckpointTrailers, type NestedRepository, parseRecord } from './commit-message.ts'
 import { isSubmodule, isWorktreeOf } from './save/nested-repositories.ts'
 import { readRegularFile } from '../../../os/files/file-io.ts'
-import { isTreePath } from '../tree-path.ts'
-import { lstat } from '../files.ts'
+import { isTreePath } from '../is-safe-tree-path.ts'
+import { lstat } from '../../../os/files/lstat-if-exists.ts'
 
 /** Returns the newest checkpoint, from the cache as long as the ref does not change. */
 export async function readTip(context: RepositoryContext): Promise<CheckpointCommit | null> {

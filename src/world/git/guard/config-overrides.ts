@@ -7,7 +7,13 @@ import { GitError } from '../git-error.ts'
 import type { GitEnvironment } from '../git-settings.ts'
 import { type ConfigSetting, LIST_SETTINGS, parseSettings } from './config-settings.ts'
 import { describeLazyFetch, type LazyFetch } from './lazy-fetch.ts'
-import { assertNoBareRepository, assertSafe, type GitFolder, findGitFolder, repositoryFolders } from './git-folder.ts'
+import {
+  assertNoBareRepository,
+  assertSafe,
+  type GitFolder,
+  findGitFolder,
+  repositoryFolders,
+} from './find-and-check-git-folder.ts'
 import {
   replacementFor,
   isCredentialHelper,

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { hasCode } from '../../../lib/errors.ts'
 import { NotSaved } from '../../../ports/checkpoints.ts'
-import { lstat } from '../files.ts'
+import { lstat } from '../../../os/files/lstat-if-exists.ts'
 import { isSettled } from '../../../os/files/mtime-is-settled.ts'
 
 /**

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { NotSaved } from '../../../ports/checkpoints.ts'
-import { findGitFolder } from './git-folder.ts'
+import { findGitFolder } from './find-and-check-git-folder.ts'
 
 /** Milliseconds that a git process may run before we check if it hangs. */
 const PIPE_CHECK_DELAY = 1_500

@@ -1,12 +1,12 @@
 import crypto from 'node:crypto'
 import path from 'node:path'
-import { sessionId } from '../../../core/session/names.ts'
+import { sessionId } from '../../../core/session/session-id-and-name.ts'
 import type { Git } from '../git.ts'
 import { findGit, type GitEnvironment } from '../git-settings.ts'
 import { gitAtTop, type RepositoryCache } from '../repository-context.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 import type { Repository } from '../repository.ts'
-import { isObjectId, resolveFromFiles } from '../resolve-from-files.ts'
+import { isObjectId, resolveFromFiles } from '../resolve-object-without-git.ts'
 
 /** Our refs that are not checkpoints. They lie outside the checkpoint refs, which we search, push and fetch. */
 const LOOP_REFS = 'refs/oneshot-loop'

@@ -13,7 +13,8 @@ import { retryWhileLocked } from './retry-while-locked.ts'
 import { stageWorkingTree } from './stage-working-tree.ts'
 import { JournalEntry } from './journal.ts'
 import { openWorktreeContext } from './context.ts'
-import { revertEntries, diffTree } from './diff-trees.ts'
+import { diffTree } from './diff-trees.ts'
+import { revertEntries } from './edit-tree.ts'
 
 const FIRST_COMMIT_MESSAGE = 'What was there at the beginning'
 

@@ -6,7 +6,7 @@ import { formatDuration } from '../../../lib/time.ts'
 import type { GitLock } from '../../../ports/worktrees.ts'
 import { GitError } from '../git-error.ts'
 import type { RepositoryDirs } from '../guard/config-overrides.ts'
-import { lstat } from '../files.ts'
+import { lstat } from '../../../os/files/lstat-if-exists.ts'
 import { processDetails } from '../../../os/process/cwd-and-argv.ts'
 import { programs } from '../../../os/process/processes.ts'
 

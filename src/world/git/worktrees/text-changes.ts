@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { EditedFile as TextChange } from '../../../core/tampering/test-file.ts'
-import type { ReadBefore } from '../../../core/tampering/check-definition.ts'
+import type { ReadBefore } from '../../../core/tampering/find-changes-to-check.ts'
 import type { FileChange } from '../../../core/loop/work-evidence.ts'
 import { matchesGlob } from '../../../lib/text/glob.ts'
 import { displayPath } from '../../../lib/text/raw-path.ts'

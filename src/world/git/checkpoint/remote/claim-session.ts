@@ -1,6 +1,6 @@
 import { type ObjectId, objectId } from '../../../../core/checkpoint/object-id.ts'
 import { EMPTY_DIFF } from '../../../../core/checkpoint/checkpoint.ts'
-import type { SessionId } from '../../../../core/session/names.ts'
+import type { SessionId } from '../../../../core/session/session-id-and-name.ts'
 import { isRefusal, Refusal } from '../../../../lib/errors.ts'
 import { Trouble } from '../../../../lib/errors.ts'
 import type { ClaimRequest } from '../../../../ports/checkpoints.ts'

@@ -5,7 +5,7 @@ import type { GitResult, GitOptions, Git } from '../../git.ts'
 import { GitError } from '../../git-error.ts'
 import { NO_PROMPTS, withoutGitVariables } from '../../git-settings.ts'
 import { parseAccess, preventRewrite, rewriteUrl, maskSecrets } from './credentials.ts'
-import { findGitFolder, repositoryFolders } from '../../guard/git-folder.ts'
+import { findGitFolder, repositoryFolders } from '../../guard/find-and-check-git-folder.ts'
 import { isInside } from '../../guard/local-address.ts'
 
 /** A remote and its connection settings. */

@@ -4,7 +4,7 @@ import { mapOf, string } from '../../../../lib/codec.ts'
 import { Trouble } from '../../../../lib/errors.ts'
 import { readPart, replaceFile } from '../../../../os/files/file-io.ts'
 import { readJsonFile } from '../../../../os/files/json-file.ts'
-import { findGitFolder } from '../../guard/git-folder.ts'
+import { findGitFolder } from '../../guard/find-and-check-git-folder.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 
 /** Bytes; the reader ignores a longer configuration. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { joinBelow, parentFolders, type RawPath, rawPath, splitRawPaths } from '../../../../lib/text/raw-path.ts'
 import { NO_INDEX } from '../../git.ts'
-import { lstat } from '../../files.ts'
+import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 
 /** The mode of a tree entry that is another repository. */

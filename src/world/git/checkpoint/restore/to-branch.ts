@@ -6,11 +6,11 @@ import type { Git } from '../../git.ts'
 import { gitForCheckout } from '../../lazy-fetch-record.ts'
 import { commitIdentity } from '../../repository.ts'
 import type { CheckpointCommit } from '../read-commits.ts'
-import { lstat } from '../../files.ts'
+import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 import type { NestedRepository } from '../commit-message.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { readNestedState, readSharedNestedState } from '../history.ts'
-import { assertTreeFits } from '../tree-size.ts'
+import { assertTreeFits } from '../refuse-oversized-tree.ts'
 
 export interface RestoreDestination {
   readonly branch: string

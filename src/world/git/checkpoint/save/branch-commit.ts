@@ -8,7 +8,7 @@ import type { SaveOptions } from './save-types.ts'
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { lstat } from '../../files.ts'
+import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 import { copyIndex, fileStamp } from './index-file.ts'
 
 /** The new HEAD, or the reason why HEAD did not move. */

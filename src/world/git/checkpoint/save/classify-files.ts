@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { formatBytes } from '../../../../lib/bytes.ts'
 import { type RawPath, displayPath, joinBelow } from '../../../../lib/text/raw-path.ts'
 import { errorMessage } from '../../../../lib/errors.ts'
-import { lstat } from '../../files.ts'
+import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 import type { Difference } from './working-tree-status.ts'
 import { readRegularFile } from '../../../../os/files/file-io.ts'
 

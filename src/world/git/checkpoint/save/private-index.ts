@@ -22,7 +22,7 @@ import {
   linkOrCopyIndex,
   sparseStamp,
 } from './index-file.ts'
-import { lstat } from '../../files.ts'
+import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 
 const RECORD_FILE = 'index.json'
 /** Bytes; the record contains the paths of all submodules. */

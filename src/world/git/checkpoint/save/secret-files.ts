@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import { containsSecret, containsToken, MAX_LINE_LENGTH } from '../../../../lib/mask/mask.ts'
 import { joinBelow, rawPathBytes, type RawPath } from '../../../../lib/text/raw-path.ts'
 import { errorMessage } from '../../../../lib/errors.ts'
-import { lstat } from '../../files.ts'
+import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 import type { RepositoryContext, SearchedFile } from '../../repository-context.ts'
 import type { Difference } from './working-tree-status.ts'
 

@@ -1,12 +1,12 @@
 import { Trouble } from '../../../../lib/errors.ts'
 import { GitError } from '../../git-error.ts'
-import { lstat } from '../../files.ts'
+import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import path from 'node:path'
 import { undoUnfinishedMerge } from './merge.ts'
 import { failPermanently } from '../journal.ts'
 import { resolveObjects } from '../context.ts'
-import { withTemporaryIndex } from '../diff-trees.ts'
+import { withTemporaryIndex } from '../edit-tree.ts'
 import { commitIdentity } from '../../repository.ts'
 
 /** Commits only these paths, regardless of the index; returns the new HEAD. Does not commit ignored paths. */

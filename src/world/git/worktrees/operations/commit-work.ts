@@ -13,7 +13,8 @@ import { commitToHead } from './commit-paths.ts'
 import { undoUnfinishedMerge } from './merge.ts'
 import { failPermanently } from '../journal.ts'
 import { resolveCommit, isAncestor, resolveObjects } from '../context.ts'
-import { diffTree, type TreeChange, revertEntries } from '../diff-trees.ts'
+import { diffTree, type TreeChange } from '../diff-trees.ts'
+import { revertEntries } from '../edit-tree.ts'
 
 export interface CommitAllInput {
   readonly worktree: Worktree
