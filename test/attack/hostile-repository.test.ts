@@ -18,10 +18,10 @@ import {
 import { openWorktreesFixture } from '../contracts/worktrees-fixture.ts'
 
 /** A program that leaves a mark when anybody runs it. */
-function trap(root: string): { program: string; expectUnsprung: () => void } {
+function trap(root: string, end = 'exec cat'): { program: string; expectUnsprung: () => void } {
   const mark = path.join(root, 'pwned')
   const program = path.join(root, 'trap.sh')
-  fs.writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> ${mark}\nexec cat\n`, { mode: 0o755 })
+  fs.writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> ${mark}\n${end}\n`, { mode: 0o755 })
   return { program, expectUnsprung: () => expect(fs.existsSync(mark) ? fs.readFileSync(mark, 'utf8') : '').toBe('') }
 }
 
@@ -492,7 +492,7 @@ test.each(Object.keys(PLACES))(
   'a promisor repository inside the working tree runs no program at its end, by %s, even if the configuration was so from the start',
   async place => {
     const bench = openGitFixture()
-    const { program, expectUnsprung } = trap(bench.root)
+    const { program, expectUnsprung } = trap(bench.root, 'exit 1')
     const repo = committed(bench)
     trappedRepository(bench, path.join(repo, '.git/evil'), program)
     fs.mkdirSync(path.join(repo, '.git/evil/%zz'))
@@ -506,7 +506,7 @@ test.each(Object.keys(PLACES))(
 
 test('a promisor repository elsewhere runs no program at its end for objects that it lacks, too', async () => {
   const bench = openGitFixture()
-  const { program, expectUnsprung } = trap(bench.root)
+  const { program, expectUnsprung } = trap(bench.root, 'exit 1')
   const repo = committed(bench)
   trappedRepository(bench, path.join(bench.root, 'elsewhere'), program)
   promise(bench, repo, path.join(bench.root, 'elsewhere'))

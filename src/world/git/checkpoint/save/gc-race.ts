@@ -56,6 +56,11 @@ export function recordPrevious({ folder }: RepositoryContext, before: ObjectId |
   fs.writeFileSync(path.join(folder, 'before'), `${before ?? ''}\n${number}`)
 }
 
+/** Returns true if the session of this folder has made a checkpoint. */
+export function hasRecordedPrevious(folder: string): boolean {
+  return fs.existsSync(path.join(folder, 'before'))
+}
+
 /** Returns 0 for an unknown number: an earlier version recorded none. */
 export function readPrevious({ folder }: RepositoryContext): { commit: ObjectId | null; number: number } {
   try {

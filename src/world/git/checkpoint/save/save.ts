@@ -12,7 +12,7 @@ import { type StagedChanges, previousTree, stageChanges, writeIndexTree } from '
 import { recordNestedLazyFetch } from '../../lazy-fetch-record.ts'
 import { syncObjects } from '../../fsync-objects.ts'
 import { PrivateIndex, discardIndex } from './private-index.ts'
-import { isUnchangedSince, readGitDirStamp, recordPrevious, rollBackIfBroken } from './gc-race.ts'
+import { hasRecordedPrevious, isUnchangedSince, readGitDirStamp, recordPrevious, rollBackIfBroken } from './gc-race.ts'
 import { recoverHistory } from './recover-history.ts'
 import { commitOnBranch, repairUserIndex } from './branch-commit.ts'
 import type { SaveOptions, SaveOutcome } from './save-types.ts'
@@ -44,7 +44,7 @@ export async function save(context: RepositoryContext, options: SaveOptions): Pr
 async function trySave(context: RepositoryContext, options: SaveOptions): Promise<SaveOutcome> {
   if (await rollBackIfBroken(context)) discardIndex(context)
   if (context.path === '') await repairUserIndex(context)
-  else if (options.number === 1) await recordNestedLazyFetch(context)
+  else if (isFirstOfSession(context)) await recordNestedLazyFetch(context)
   const gitDirStamp = readGitDirStamp(context)
   const last = await readTip(context)
   const number = Math.max(options.number, (last?.trailers.number ?? 0) + 1)
@@ -70,6 +70,11 @@ async function trySave(context: RepositoryContext, options: SaveOptions): Promis
     index.discard()
     throw cause
   }
+}
+
+/** The ref proves nothing: an agent could have deleted it. The folder of a nested repository lies in the session's. */
+function isFirstOfSession({ folder }: RepositoryContext): boolean {
+  return !hasRecordedPrevious(path.dirname(folder))
 }
 
 function toPreviousState(last: CheckpointCommit | null): PreviousState | null {
