@@ -17,7 +17,18 @@ export function invariant(fact: unknown, sentence: string): asserts fact {
 }
 
 export function errorMessage(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
+  if (!(cause instanceof Error)) return String(cause)
+  return isQuotaExceeded(cause) ? cause.message.replace(UNNAMED_ERROR, 'EDQUOT: disk quota exceeded') : cause.message
+}
+
+/** Node's words for an error without a name. */
+const UNNAMED_ERROR = /^(?:UNKNOWN: unknown error|Unknown system error -\d+: Unknown system error -\d+)/
+
+/** EDQUOT of Linux and of macOS, for which Node 20 has no name. */
+const QUOTA_EXCEEDED = [-122, -69]
+
+function isQuotaExceeded(cause: Error): boolean {
+  return 'errno' in cause && QUOTA_EXCEEDED.includes(Number(cause.errno))
 }
 
 /** Returns the reason of a failure without the operation, for callers that name the operation themselves. */
@@ -31,12 +42,9 @@ export function rootReason(cause: unknown): string {
  */
 export function isDiskFull(cause: unknown): boolean {
   if (hasCode(cause, 'ENOSPC')) return true
-  if (cause instanceof Error && 'errno' in cause && QUOTA_EXCEEDED.includes(Number(cause.errno))) return true
+  if (cause instanceof Error && isQuotaExceeded(cause)) return true
   return /ENOSPC|system error -122|disk is full|disk I\/O error/.test(errorMessage(cause))
 }
-
-/** EDQUOT of Linux and of macOS, for which Node 20 has no name. */
-const QUOTA_EXCEEDED = [-122, -69]
 
 export function hasCode(cause: unknown, ...codes: string[]): boolean {
   return cause instanceof Error && 'code' in cause && codes.includes(String(cause.code))

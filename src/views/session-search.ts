@@ -11,6 +11,21 @@ export function findLive(home: Home, filter: KeyFilter = {}): SessionView[] {
   return search(home, [], index => views(home, index, index.live(filter)))
 }
 
+/**
+ * Returns the live sessions and the keys of at most `limit` ended ones, from one state of the database: a session that
+ * ends meanwhile is in one of the lists.
+ */
+export function findLiveAndEnded(
+  home: Home,
+  filters: { readonly live: KeyFilter; readonly ended: KeyFilter },
+  limit: number,
+): { live: SessionView[]; ended: SessionKey[] } {
+  return search(home, { live: [], ended: [] }, index => ({
+    live: views(home, index, index.live(filters.live)),
+    ended: limit === 0 ? [] : index.ended(filters.ended, { limit }),
+  }))
+}
+
 /** Returns the keys of ended sessions, the latest end first: at most `limit`, behind the session `after`. */
 export function findEndedKeys(
   home: Home,

@@ -64,7 +64,7 @@ test('the snapshot and the evidence of a loop’s iteration start six git proces
     const { changed } = await worktrees.collectEvidence(repo, since, [])
     expect(changed).toMatchObject([{ name: 'second.txt', isCommitted: false }])
     const texts = await worktrees.readTextChanges({ cwd: repo, top: repo }, changed)
-    expect(texts.changes).toEqual([{ path: 'second.txt', before: null, after: 'second\n' }])
+    expect(texts.changes).toMatchObject([{ path: 'second.txt', before: null, after: 'second\n' }])
   })
   expect(calls).toEqual(['status', 'check-ignore', ...LOOK.slice(1)])
 })

@@ -73,7 +73,7 @@ test('commitAll commits all files of a worktree except the list, ignored files a
   expect(git(repo, 'rev-parse', `${one.branch}~1`).trim(), 'work on a branch of the agent’s own').toBe(other)
   expect(last).toBe(head(repo, one.branch))
   await expect(worktrees.commitAll({ path: repo, branch: 'main' }, 'x', [], 'main')).rejects.toThrow(
-    /not a worktree of ours/,
+    /not the worktree that oneshot opened/,
   )
 })
 

@@ -55,7 +55,7 @@ test('oneshot refuses a folder in which an agent made its own repository, and le
   git(one.path, 'init', '--quiet')
   await worktrees.repair(repo, one, 'main')
   await expect(worktrees.commitAll(one, 'work', [], 'main')).rejects.toThrow(
-    /another repository|not a worktree of ours/,
+    /another repository|not the worktree that oneshot opened/,
   )
   expect(fs.statSync(path.join(one.path, '.git')).isDirectory()).toBe(true)
 })

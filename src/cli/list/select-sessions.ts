@@ -5,11 +5,10 @@ import { displayState, type DisplayState, isLoop } from '../../views/describe-se
 import {
   countEnded,
   findEndedKeys,
-  findLive,
+  findLiveAndEnded,
   type KeyFilter,
   readViews,
   readWorkers,
-  type SessionKey,
 } from '../../views/session-search.ts'
 import { isLive } from '../session/find-session.ts'
 
@@ -35,13 +34,14 @@ type OutcomeState = (typeof OUTCOMES)[number]
 /** Yields the selected sessions by the page: live ones first, then the latest end. Holds one page at a time. */
 export function* selectPages(home: Home, selection: Selection): Generator<SessionView[]> {
   const { state, endedLimit } = selection
-  const live = findLive(home, filterOf(selection)).filter(view => state === undefined || displayState(view) === state)
-  let left = endedLimit ?? Infinity
-  let page = nextEnded(home, selection, { limit: left })
-  yield [...live, ...readViews(home, page)]
-  while (page.length === PAGE_SIZE) {
+  const filters = { live: filterOf(selection), ended: endedFilter(selection) }
+  let left = includesEnded(selection) ? (endedLimit ?? Infinity) : 0
+  const first = findLiveAndEnded(home, filters, Math.min(left, PAGE_SIZE))
+  let page = first.ended
+  yield [...first.live.filter(view => state === undefined || displayState(view) === state), ...readViews(home, page)]
+  while (page.length === PAGE_SIZE && left > PAGE_SIZE) {
     left -= page.length
-    page = nextEnded(home, selection, { limit: left, after: page.at(-1) })
+    page = findEndedKeys(home, filters.ended, { limit: Math.min(left, PAGE_SIZE), after: page.at(-1) })
     if (page.length > 0) yield readViews(home, page)
   }
 }
@@ -51,15 +51,6 @@ export function countHidden(home: Home, selection: Selection): number {
   const { endedLimit } = selection
   if (endedLimit === null || !includesEnded(selection)) return 0
   return Math.max(0, countEnded(home, endedFilter(selection)) - endedLimit)
-}
-
-function nextEnded(
-  home: Home,
-  selection: Selection,
-  { limit, after }: { limit: number; after?: SessionKey | undefined },
-): SessionKey[] {
-  if (!includesEnded(selection) || limit <= 0) return []
-  return findEndedKeys(home, endedFilter(selection), { limit: Math.min(limit, PAGE_SIZE), after })
 }
 
 function includesEnded({ isLiveOnly, state }: Selection): boolean {

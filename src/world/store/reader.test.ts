@@ -80,3 +80,21 @@ test('a reader uses the copies if the index of the journal stays unreadable', ()
   const { name } = readWith(0)
   expect(readWith(10)).toEqual({ name, reads: 11 })
 })
+
+test('a search sees one state of the database, also if a session ends meanwhile', async () => {
+  const other = tempHome()
+  const store = openStore(other.home.database, createMirror(other.home))
+  const { session } = createSession(makeSpec({ agent: 'mute', id: ID }), { hasPrompt: true })
+  store.record(makeDecision(session, []))
+  const phase = { name: 'ended', at: 5_000, outcome: 'done', reason: 'exit code 0', trouble: null } as const
+  const lists = (end: () => void): readonly [number, number] =>
+    searchSessions(other.home, index => {
+      const live = index.live().length
+      end()
+      return [live, index.ended({}, { limit: 10 }).length]
+    })
+  expect(lists(() => store.record(makeDecision({ ...session, phase }, [])))).toEqual([1, 0])
+  expect(lists(() => undefined)).toEqual([0, 1])
+  store.close()
+  await other.assertNoLeaks()
+})

@@ -12,9 +12,19 @@ import { parseSessions, SessionWriter } from './session-rows.ts'
 import { decodeEffect, decodeEvent, isNewerRecord } from './stored-records.ts'
 import type { Instant } from '../../lib/time.ts'
 
-/** Searches the index of sessions without a supervisor. If the database is unreadable, searches the copies. */
+/**
+ * Searches the index of sessions without a supervisor. All reads of one search see the same state. If the database is
+ * unreadable, searches the copies.
+ */
 export function searchSessions<T>(home: Home, search: (index: IndexReader) => T): T {
-  return query(home, database => search(new IndexReader(database)))
+  return query(home, database => {
+    database.exec('BEGIN')
+    try {
+      return search(new IndexReader(database))
+    } finally {
+      database.exec('COMMIT')
+    }
+  })
 }
 
 /** Returns the sessions that were made last, newest first. */
