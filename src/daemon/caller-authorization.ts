@@ -10,7 +10,7 @@ import {
   reasonNotToReset,
   clampToLimits,
 } from '../core/authorization/remaining-limits.ts'
-import { isOwnOrDescendant, reasonNotToStart, reasonNotToStartMore } from '../core/authorization/permissions.ts'
+import { isOwnOrDescendant, reasonNotToStart, reasonNotToStartMore } from '../core/authorization/may-start-session.ts'
 import type { SessionId } from '../core/session/session-id-and-name.ts'
 import type { Session } from '../core/session/session-state.ts'
 import type { Refusal } from '../lib/errors.ts'

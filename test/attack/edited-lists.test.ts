@@ -108,7 +108,7 @@ describe('an agent that edits the task list', () => {
     expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8')).toBe('- [x] first\n- [x] second\n')
   })
 
-  it('cannot make the command that restores the list overwrite another file', async () => {
+  it('cannot make the command that restores the list overwrite another file', { tags: ['extended'] }, async () => {
     const precious = path.join(testHome.root, 'precious.txt')
     fs.writeFileSync(precious, 'precious')
     testHome.env['PRECIOUS'] = precious

@@ -47,7 +47,9 @@ function attempt(deed: () => void): boolean {
   }
 }
 
-test('the removal of a tree deletes nothing outside while somebody swaps its folders for links', async () => {
+test('the removal of a tree deletes nothing outside while somebody swaps its folders for links', {
+  tags: ['extended'],
+}, async () => {
   const { project, outside, expectWhole } = place()
   const tree = path.join(project, 'tree')
   const folders = ['a', 'b', 'c'].map(name => path.join(tree, name))

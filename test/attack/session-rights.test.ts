@@ -6,7 +6,7 @@ import {
   reasonNotToStart,
   type StartRequest,
   specsById,
-} from '../../src/core/authorization/permissions.ts'
+} from '../../src/core/authorization/may-start-session.ts'
 import type { Session, Spec } from '../../src/core/session/session-state.ts'
 import { assertValidEnvironment } from '../../src/daemon/session-spec.ts'
 import { makeSpec, type SpecOverrides } from '../../testkit/in-memory/simulation.ts'

@@ -106,7 +106,7 @@ it.each([['serial'], ['parallel']])(
   },
 )
 
-it('a worker that was stopped with its loop continues in the moved project', async () => {
+it('a worker that was stopped with its loop continues in the moved project', { tags: ['extended'] }, async () => {
   commitProject('slow a.txt')
   const session = await ralph('--parallel', '1')
   await waitUntil('the agent works', () => (agent.tempers().length > 0 ? true : undefined))
@@ -127,7 +127,9 @@ it('a worker that was stopped with its loop continues in the moved project', asy
   fs.mkdirSync(testHome.project)
 })
 
-it('a loop names the command for a deleted branch before the one that checks it out', async () => {
+it('a loop names the command for a deleted branch before the one that checks it out', {
+  tags: ['extended'],
+}, async () => {
   commitProject('pdeletesmain a.txt')
   const { notes } = await ended(await ralph('--parallel', '1'))
   const commands = notes.flatMap(note => /(git (?:branch main \w{10}|checkout main))/.exec(note)?.[1] ?? [])
@@ -136,7 +138,9 @@ it('a loop names the command for a deleted branch before the one that checks it 
   expect(sh('git branch --show-current')).toBe('main')
 })
 
-it('landing removes the worktrees of finished tasks that the loop had kept, and their notes', async () => {
+it('landing removes the worktrees of finished tasks that the loop had kept, and their notes', {
+  tags: ['extended'],
+}, async () => {
   commitProject('good a.txt', 'plocksown b.txt', 'good c.txt')
   const session = await ralph('--parallel', '1')
   const { notes } = await ended(session)
@@ -148,7 +152,9 @@ it('landing removes the worktrees of finished tasks that the loop had kept, and 
   expect(readLoop(testHome.home, session.id)?.notes.filter(note => note.includes('is kept'))).toEqual([])
 })
 
-it('the loop names the branch on which an agent worked instead, and a lock that keeps everybody from a commit', async () => {
+it('the loop names the branch on which an agent worked instead, and a lock that keeps everybody from a commit', {
+  tags: ['extended'],
+}, async () => {
   commitProject('beside a.txt', 'locks b.txt')
   const loop = await ended(await ralph())
   expect(loop.tasks.map(({ state }) => state.name)).toEqual(['blocked', 'done'])
@@ -157,7 +163,7 @@ it('the loop names the branch on which an agent worked instead, and a lock that 
   expect(sh('ls').split('\n')).toEqual(['PRD.md', 'a.txt', 'b.txt', 'text.txt'])
 })
 
-it('clean names the branch with finished tasks that nobody has landed', async () => {
+it('clean names the branch with finished tasks that nobody has landed', { tags: ['extended'] }, async () => {
   commitProject('good a.txt')
   const session = await ralph('--parallel', '1')
   const { branch } = await ended(session)

@@ -87,7 +87,9 @@ async function json<T>(...args: string[]): Promise<T> {
   return JSON.parse(await must(path.join(clone, 'oneshot'), args, testHome.project)) as T
 }
 
-it('update fast-forwards and rebuilds a clone while a session runs, and the new supervisor takes the session over', async () => {
+it('update fast-forwards and rebuilds a clone while a session runs, and the new supervisor takes the session over', {
+  tags: ['extended'],
+}, async () => {
   const script = 'until [ -e go ]; do sleep 0.02; done; exit 5'
   const session = await json<SessionView>('run', '--json', '--name', 'long', '--headless', '--', 'sh', '-c', script)
   const before = await json<DaemonView>('daemon', 'status', '--json')

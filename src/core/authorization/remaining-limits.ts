@@ -1,5 +1,5 @@
 import type { Duration, Instant } from '../../lib/time.ts'
-import { specsById, isDescendant, type SpecsById, ancestorsOf, type StartRequest } from './permissions.ts'
+import { specsById, isDescendant, type SpecsById, ancestorsOf, type StartRequest } from './may-start-session.ts'
 import { needsPerson, type Session, type Spec } from '../session/session-state.ts'
 import {
   addUsage,

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { specs } from '../../../testkit/core/arbitrary.ts'
 import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
 import { createSession } from './create.ts'
-import { launchAttempt } from './reactions/attempt.ts'
+import { launchAttempt } from './reactions/attempt-start-and-turn.ts'
 import { checkBudget } from './usage.ts'
 
 test('a new session launches its first attempt with the prompt', () => {

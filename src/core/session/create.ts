@@ -1,5 +1,5 @@
 import { NO_CHECKPOINTS } from '../checkpoint/checkpoint.ts'
-import { launchAttempt } from './reactions/attempt.ts'
+import { launchAttempt } from './reactions/attempt-start-and-turn.ts'
 import { newAttempt } from './attempt.ts'
 import type { Message, ThreadId } from './conversation.ts'
 import type { Session, Spec } from './session-state.ts'

@@ -31,7 +31,7 @@ import {
   markRunning,
   recordAnswer,
   waitForAnswer,
-} from './reactions/attempt.ts'
+} from './reactions/attempt-start-and-turn.ts'
 import {
   acceptMessage,
   acceptWhileFinishing,

@@ -5,7 +5,7 @@ import { MESSAGE_ROUTES } from './messages.ts'
 import { NOTIFICATION_ROUTES } from './notifications.ts'
 import { RESUME_ROUTES } from './resume.ts'
 import type { Routes } from './route.ts'
-import { SAVED_SESSION_ROUTES } from './saved-sessions.ts'
+import { SAVED_SESSION_ROUTES } from './restore-from-repository.ts'
 import { SESSION_ROUTES } from './sessions.ts'
 import { TASK_ROUTES } from './tasks.ts'
 

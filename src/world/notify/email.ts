@@ -1,7 +1,7 @@
 import os from 'node:os'
 import type { ChannelAddress } from '../../core/notify/channel.ts'
 import type { ChannelDriver } from './channel-driver.ts'
-import { pipeToProgram } from './run-program.ts'
+import { pipeToProgram } from './spawn-process-group.ts'
 
 type EmailAddress = Extract<ChannelAddress, { type: 'email' }>
 

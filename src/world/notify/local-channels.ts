@@ -3,7 +3,7 @@ import { Trouble } from '../../lib/errors.ts'
 import type { ChannelDriver } from './channel-driver.ts'
 import { type Notification, environmentOf } from '../../core/notify/notification.ts'
 import { which } from '../../os/which.ts'
-import { pipeToProgram } from './run-program.ts'
+import { pipeToProgram } from './spawn-process-group.ts'
 import type { ChannelAddress } from '../../core/notify/channel.ts'
 
 /**

@@ -11,7 +11,7 @@ import { errorMessage } from '../../lib/errors.ts'
 import type { HookRunner } from '../../ports/notifications.ts'
 import { sessionFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
-import { type ProgramResult, runProgram, describeResult } from './run-program.ts'
+import { type ProgramResult, runProgram, describeResult } from './spawn-process-group.ts'
 
 /** Sets the umask of the session's user, because the supervisor's is stricter. The command follows as arguments. */
 const WITH_UMASK = ['/bin/sh', '-c', 'umask "$1"; shift; exec "$@"', 'sh'] as const

@@ -5,7 +5,7 @@ import type { ProblemKind } from '../failure.ts'
 import { recordAgentUpdate, startsWork } from './agent-output.ts'
 import { describeExit, type ExitClass, classifyExit } from '../../policy/exit-policy.ts'
 import { takeNextStep } from './finish.ts'
-import { applyThreadRecord, recordTurnResult } from './attempt.ts'
+import { applyThreadRecord, recordTurnResult } from './attempt-start-and-turn.ts'
 import type { Timings } from '../supervisor-timings.ts'
 import {
   type NextStep,

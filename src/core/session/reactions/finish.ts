@@ -1,7 +1,7 @@
 import { type Duration, type Instant, formatDuration } from '../../../lib/time.ts'
 import type { Event } from '../events.ts'
 import type { ProblemKind } from '../failure.ts'
-import { firstUnread, launchAttempt, resetCounters, startNewThread } from './attempt.ts'
+import { firstUnread, launchAttempt, resetCounters, startNewThread } from './attempt-start-and-turn.ts'
 import { isClockRolledBack } from '../../policy/restart-schedule.ts'
 import type { Timings } from '../supervisor-timings.ts'
 import {

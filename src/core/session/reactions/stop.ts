@@ -1,7 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
 import { blockSession, endSession, timeLimitReached } from './finish.ts'
 import { isClockRolledBack } from '../../policy/restart-schedule.ts'
-import { recordProcess } from './attempt.ts'
+import { recordProcess } from './attempt-start-and-turn.ts'
 import type { Timings } from '../supervisor-timings.ts'
 import {
   type NextStep,

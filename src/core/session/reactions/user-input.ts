@@ -1,5 +1,5 @@
-import { launchAttempt } from './attempt.ts'
-import { resetCounters } from './attempt.ts'
+import { launchAttempt } from './attempt-start-and-turn.ts'
+import { resetCounters } from './attempt-start-and-turn.ts'
 import {
   type SessionIn,
   type FinishingSession,

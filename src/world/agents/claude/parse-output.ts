@@ -1,5 +1,5 @@
 import type { ParsedLine } from '../../../ports/agent.ts'
-import { withState } from '../shared/parser-state.ts'
+import { withState } from '../shared/restore-parser-state.ts'
 import {
   asNumber,
   eventInOutput,

@@ -2,7 +2,7 @@ import type { TurnResult } from '../../../core/session/attempt.ts'
 import { amount, boolean, instant, listOf, nullable, object, parseJson, string } from '../../../lib/codec.ts'
 import type { Observation } from '../../../ports/agent.ts'
 import { parseTurnResult } from '../shared/turn-result.ts'
-import { stateReader } from '../shared/parser-state.ts'
+import { stateReader } from '../shared/restore-parser-state.ts'
 import { parsePendingWrites, type PendingWrite } from '../shared/tool-calls.ts'
 
 /** An open call that concerns the agent's plan, and the subject of the task that it names; empty without one. */

@@ -1,5 +1,5 @@
 import { boolean, listOf, string } from '../../../lib/codec.ts'
-import { stateReader } from '../shared/parser-state.ts'
+import { stateReader } from '../shared/restore-parser-state.ts'
 
 /** The parts of the output so far that the end of a turn does not repeat. Texts are empty without one. */
 export type CodexState = {

@@ -2,7 +2,7 @@ import { NO_USAGE } from '../../../core/session/usage.ts'
 import { boolean, fields, listOf, nullable, object, string, tryParseJson } from '../../../lib/codec.ts'
 import { renderTerminalText, toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Observation, ParsedLine, ParserState } from '../../../ports/agent.ts'
-import { stateReader, withState } from '../shared/parser-state.ts'
+import { stateReader, withState } from '../shared/restore-parser-state.ts'
 import {
   parsePendingWrites,
   type PendingWrite,

@@ -1,7 +1,7 @@
 import type { TurnResult } from '../../../core/session/attempt.ts'
 import { toOneLine } from '../../../lib/text/strip-terminal-controls.ts'
 import type { Observation, ParsedLine } from '../../../ports/agent.ts'
-import { withState } from '../shared/parser-state.ts'
+import { withState } from '../shared/restore-parser-state.ts'
 import { asNumber, type JsonObject, asObject, jsonInOutput, asString } from '../shared/tolerant-json.ts'
 import { truncateResult, failedTurn, makeFailure } from '../shared/turn-result.ts'
 import { formatError, formatNote, formatText } from '../shared/transcript-lines.ts'

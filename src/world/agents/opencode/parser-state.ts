@@ -1,5 +1,5 @@
 import { boolean, string } from '../../../lib/codec.ts'
-import { stateReader } from '../shared/parser-state.ts'
+import { stateReader } from '../shared/restore-parser-state.ts'
 
 /** Texts are empty without one. */
 export type OpencodeState = {

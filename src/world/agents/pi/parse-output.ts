@@ -11,7 +11,7 @@ import {
   asArray,
 } from '../shared/tolerant-json.ts'
 import { formatError, formatNote, formatText, summarizeInput } from '../shared/transcript-lines.ts'
-import { stateReader, withState } from '../shared/parser-state.ts'
+import { stateReader, withState } from '../shared/restore-parser-state.ts'
 import {
   parsePendingWrites,
   type PendingWrite,

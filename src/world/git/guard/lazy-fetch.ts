@@ -2,7 +2,7 @@ import crypto from 'node:crypto'
 import { rewriteUrl } from '../checkpoint/remote/credentials.ts'
 import type { ConfigSetting } from './config-settings.ts'
 import { isConnectionSetting, isPromisorSetting, isTransferProgram, isUrlRewrite } from './dangerous-settings.ts'
-import { absoluteAddress, type AddressBase, isInside } from './local-address.ts'
+import { absoluteAddress, type AddressBase, isInside } from './is-address-inside-folder.ts'
 
 /**
  * How git would fetch objects that a partial clone lacks. An agent can remove an object and write the configuration: git

@@ -13,8 +13,8 @@ import { retryWhileLocked } from './retry-while-locked.ts'
 import { stageWorkingTree } from './stage-working-tree.ts'
 import { JournalEntry } from './journal.ts'
 import { openWorktreeContext } from './context.ts'
-import { diffTree } from './diff-trees.ts'
-import { revertEntries } from './edit-tree.ts'
+import { diffTree } from './revisions/diff-trees.ts'
+import { revertEntries } from './revisions/edit-tree.ts'
 
 const FIRST_COMMIT_MESSAGE = 'What was there at the beginning'
 

@@ -6,7 +6,7 @@ import { GitError } from '../../git-error.ts'
 import { NO_PROMPTS, withoutGitVariables } from '../../git-settings.ts'
 import { parseAccess, preventRewrite, rewriteUrl, maskSecrets } from './credentials.ts'
 import { findGitFolder, repositoryFolders } from '../../guard/find-and-check-git-folder.ts'
-import { isInside } from '../../guard/local-address.ts'
+import { isInside } from '../../guard/is-address-inside-folder.ts'
 
 /** A remote and its connection settings. */
 export interface RemoteConnection {

@@ -1,6 +1,6 @@
 import { Mask } from '../../../../lib/mask/mask.ts'
 import { redactSecrets } from '../../../../lib/secret.ts'
-import { percentDecode } from '../../guard/local-address.ts'
+import { percentDecode } from '../../guard/is-address-inside-folder.ts'
 
 type Setting = readonly [key: string, value: string]
 

@@ -15,7 +15,7 @@ import { discardIndex, PrivateIndex } from '../save/private-index.ts'
 import { writeIndexTree } from '../save/stage-changes.ts'
 import { saveHeadOnly } from '../save/nested-repositories.ts'
 import type { SaveOptions } from '../save/save-types.ts'
-import { assertTreeFits } from '../refuse-oversized-tree.ts'
+import { assertTreeFits } from '../assert-restore-fits-disk.ts'
 import { describeUnrestored } from './to-branch.ts'
 import { findBlockingFiles } from './blocking-files.ts'
 

@@ -10,7 +10,7 @@ import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 import type { NestedRepository } from '../commit-message.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { readNestedState, readSharedNestedState } from '../history.ts'
-import { assertTreeFits } from '../refuse-oversized-tree.ts'
+import { assertTreeFits } from '../assert-restore-fits-disk.ts'
 
 export interface RestoreDestination {
   readonly branch: string

@@ -1,8 +1,8 @@
 import type { DroppedCommits, Snapshot } from '../../../../core/loop/work-evidence.ts'
 import type { WorkerTrace } from '../../../../ports/worktrees.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
-import { isAncestor } from '../context.ts'
-import { diffTreePairs } from '../diff-trees.ts'
+import { isAncestor } from '../revisions/resolve-commits.ts'
+import { diffTreePairs } from '../revisions/diff-trees.ts'
 import { readTrace } from './git-trace.ts'
 import { type HeadMove, movesSince, wasRunningAt, workerMoves } from './reflog.ts'
 

@@ -24,7 +24,8 @@ import { findNewConflicts } from './conflict-markers.ts'
 import { attributeWork } from './attribution.ts'
 import { type StagedWorkingTree, stageWorkingTree } from '../stage-working-tree.ts'
 import { reflogSize } from './reflog.ts'
-import { resolveObjects, WORK_REFS } from '../context.ts'
+import { WORK_REFS } from '../context.ts'
+import { resolveObjects } from '../revisions/resolve-commits.ts'
 
 /** Takes a snapshot and stores it: a ref protects the last snapshot of each worktree. */
 export async function takeSnapshot(context: RepositoryContext, keepAs?: string): Promise<Snapshot> {

@@ -5,8 +5,8 @@ import type { RepositoryContext } from '../../repository-context.ts'
 import path from 'node:path'
 import { undoUnfinishedMerge } from './merge.ts'
 import { failPermanently } from '../journal.ts'
-import { resolveObjects } from '../context.ts'
-import { withTemporaryIndex } from '../edit-tree.ts'
+import { resolveObjects } from '../revisions/resolve-commits.ts'
+import { withTemporaryIndex } from '../revisions/edit-tree.ts'
 import { commitIdentity } from '../../repository.ts'
 
 /** Commits only these paths, regardless of the index; returns the new HEAD. Does not commit ignored paths. */

@@ -12,9 +12,9 @@ import { stageWorkingTree } from '../stage-working-tree.ts'
 import { commitToHead } from './commit-paths.ts'
 import { undoUnfinishedMerge } from './merge.ts'
 import { failPermanently } from '../journal.ts'
-import { resolveCommit, isAncestor, resolveObjects } from '../context.ts'
-import { diffTree, type TreeChange } from '../diff-trees.ts'
-import { revertEntries } from '../edit-tree.ts'
+import { resolveCommit, isAncestor, resolveObjects } from '../revisions/resolve-commits.ts'
+import { diffTree, type TreeChange } from '../revisions/diff-trees.ts'
+import { revertEntries } from '../revisions/edit-tree.ts'
 
 export interface CommitAllInput {
   readonly worktree: Worktree

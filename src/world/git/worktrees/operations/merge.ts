@@ -8,7 +8,7 @@ import { type RepositoryContext, readHead } from '../../repository-context.ts'
 import { commitIdentity, operationInProgress } from '../../repository.ts'
 import { type StagedWorkingTree, stageWorkingTree } from '../stage-working-tree.ts'
 import { failPermanently, mergeEntry } from '../journal.ts'
-import { isAncestor, resolveCommit, resolveObjects } from '../context.ts'
+import { isAncestor, resolveCommit, resolveObjects } from '../revisions/resolve-commits.ts'
 import { removeEmptyBelow, unlinkBelow } from '../../../../os/files/remove-tree.ts'
 
 /** Merges with a merge commit, or leaves everything unchanged. */

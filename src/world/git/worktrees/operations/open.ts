@@ -10,7 +10,7 @@ import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { failPermanently, openingEntry, ownershipEntry } from '../journal.ts'
 import { type RegisteredWorktree, findRegistered, worktreeFolder } from './registry.ts'
-import { resolveCommit } from '../context.ts'
+import { resolveCommit } from '../revisions/resolve-commits.ts'
 
 /** Opens a worktree, or completes an interrupted opening. */
 export async function openWorktree(context: RepositoryContext, worktree: Worktree, from: string): Promise<void> {

@@ -14,7 +14,8 @@ import { stageWorkingTree } from '../stage-working-tree.ts'
 import { ownershipEntry, failPermanently } from '../journal.ts'
 import { removeUnfinished } from './open.ts'
 import { worktreeFolder, findBranchHolder, type RegisteredWorktree, findRegistered } from './registry.ts'
-import { isAncestor, resolveObjects, openWorktreeContext, snapshotRef } from '../context.ts'
+import { openWorktreeContext, snapshotRef } from '../context.ts'
+import { isAncestor, resolveObjects } from '../revisions/resolve-commits.ts'
 
 const UNCOMMITTED = 'has files that are not committed'
 

@@ -8,7 +8,7 @@ import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { stageWorkingTree } from '../stage-working-tree.ts'
 import { type LandingRecord, landingEntry, failPermanently } from '../journal.ts'
-import { diffTree, type TreeChange } from '../diff-trees.ts'
+import { diffTree, type TreeChange } from '../revisions/diff-trees.ts'
 
 /** Milliseconds after which a lock from the time of the landing counts as that of our killed git. */
 const STALE_LOCK_AGE = 5_000

@@ -1,14 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { EditedFile as TextChange } from '../../../core/tampering/test-file.ts'
-import type { ReadBefore } from '../../../core/tampering/find-changes-to-check.ts'
-import type { FileChange } from '../../../core/loop/work-evidence.ts'
-import { matchesGlob } from '../../../lib/text/glob.ts'
-import { displayPath } from '../../../lib/text/raw-path.ts'
-import type { Worktrees } from '../../../ports/worktrees.ts'
-import { readPart } from '../../../os/files/file-io.ts'
-import { readLooseObject } from '../loose-objects.ts'
-import type { RepositoryContext } from '../repository-context.ts'
+import type { EditedFile as TextChange } from '../../../../core/tampering/test-file.ts'
+import type { ReadBefore } from '../../../../core/tampering/find-changes-to-check.ts'
+import type { FileChange } from '../../../../core/loop/work-evidence.ts'
+import { matchesGlob } from '../../../../lib/text/glob.ts'
+import { displayPath } from '../../../../lib/text/raw-path.ts'
+import type { Worktrees } from '../../../../ports/worktrees.ts'
+import { readPart } from '../../../../os/files/file-io.ts'
+import { readLooseObject } from '../../loose-objects.ts'
+import type { RepositoryContext } from '../../repository-context.ts'
 
 type Attribution = Pick<TextChange, 'added' | 'removed' | 'isOwn'>
 

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { tipsByFiles } from './read-refs-from-files.ts'
+import { tipsByFiles } from './revisions/read-refs-from-files.ts'
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map(letter => letter.repeat(40)) as [string, string, string, string]
 

@@ -1,9 +1,6 @@
-import type { VerificationView } from '../api/contract/verification.ts'
 import type { SessionView } from '../api/contract/responses.ts'
-import { type CheckStatus, type SessionWork, verifyWork } from '../core/policy/verify.ts'
 import type { SessionId } from '../core/session/session-id-and-name.ts'
-import type { FinalOutput } from './final-output.ts'
-import { type WorkReport, readCheckpointsFromStart } from './work-summary.ts'
+import { readCheckpointsFromStart } from './work-summary.ts'
 import fs from 'node:fs'
 import path from 'node:path'
 import { findChangesToCheck } from '../core/tampering/find-changes-to-check.ts'
@@ -11,57 +8,6 @@ import { Trouble } from '../lib/errors.ts'
 import { type Home, homeExists } from '../state/home.ts'
 import { readLoop } from '../state/loop-file.ts'
 import { readStoredSession } from '../world/store/reader.ts'
-
-/** The result of the project's check, or the reason that none ran. */
-export type CheckRun = NonNullable<VerificationView['check']> | 'none' | 'off'
-
-/** Combines all evidence with the verdict. */
-export function toVerificationView(
-  session: SessionView,
-  { work, remarks }: WorkReport,
-  finalOutput: FinalOutput,
-  checkRun: CheckRun,
-): VerificationView {
-  const { name, phase, outcome, reason, exitCode, signal } = session
-  const state = phase === 'ended' ? (outcome ?? 'failed') : 'at-work'
-  const { verdict, sentence, reasons } = verifyWork({
-    state,
-    reason,
-    work,
-    ...finalOutput,
-    checked: toChecked(checkRun),
-  })
-  return {
-    session: name,
-    verdict,
-    sentence,
-    reasons,
-    work: typeof work === 'string' ? null : toWorkView(work),
-    remarks,
-    state: phase === 'ended' ? state : phase,
-    reason,
-    exitCode,
-    signal,
-    ...finalOutput,
-    check: typeof checkRun === 'string' ? null : checkRun,
-  }
-}
-
-function toChecked(checkRun: CheckRun): CheckStatus {
-  if (typeof checkRun === 'string') return { kind: checkRun }
-  const { line, how, ok, tests } = checkRun
-  return { kind: ok === null ? 'unknown' : ok ? 'passed' : 'failed', line, how, tests }
-}
-
-function toWorkView({
-  commitCount,
-  commits,
-  change,
-  files,
-  uncommitted,
-}: SessionWork): NonNullable<VerificationView['work']> {
-  return { commitCount, commits, ...change, names: files, uncommitted }
-}
 
 /**
  * Returns the reason not to run a check, or null. The supervisor refuses it if the agent may not run commands itself
@@ -91,7 +37,7 @@ async function collectCheckChanges(
   // Imports these modules only on demand, because a supervisor seldom needs them and would keep them in memory.
   const [git, texts] = await Promise.all([
     import('../world/git/worktrees/git-worktrees.ts'),
-    import('../world/git/worktrees/text-changes.ts'),
+    import('../world/git/worktrees/revisions/text-changes.ts'),
   ])
   const worktrees = git.gitWorktrees()
   const top = (await worktrees.inspect(cwd))?.top ?? cwd

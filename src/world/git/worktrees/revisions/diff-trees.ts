@@ -1,8 +1,8 @@
-import type { FileChange } from '../../../core/loop/work-evidence.ts'
-import { type RawPath, rawPath } from '../../../lib/text/raw-path.ts'
-import { NO_INDEX } from '../git.ts'
-import type { RepositoryContext } from '../repository-context.ts'
-import { resolveObjects } from './context.ts'
+import type { FileChange } from '../../../../core/loop/work-evidence.ts'
+import { type RawPath, rawPath } from '../../../../lib/text/raw-path.ts'
+import { NO_INDEX } from '../../git.ts'
+import type { RepositoryContext } from '../../repository-context.ts'
+import { resolveObjects } from './resolve-commits.ts'
 
 /** Two trees or commits. */
 export type TreePair = readonly [from: string, to: string]

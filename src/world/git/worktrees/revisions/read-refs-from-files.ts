@@ -1,9 +1,9 @@
-import type { UserRefs } from '../../../ports/worktrees.ts'
-import { type RepositoryContext } from '../repository-context.ts'
+import type { UserRefs } from '../../../../ports/worktrees.ts'
+import { type RepositoryContext } from '../../repository-context.ts'
 import path from 'node:path'
-import { readPart, readRegularFile } from '../../../os/files/file-io.ts'
+import { readPart, readRegularFile } from '../../../../os/files/file-io.ts'
 import fs from 'node:fs'
-import { lstat } from '../../../os/files/lstat-if-exists.ts'
+import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 
 /** Bytes; we do not watch a repository with a larger ref file. */
 const MAX_REFS_SIZE = 32 * 1024 * 1024

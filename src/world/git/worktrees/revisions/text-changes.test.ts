@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { rawPath } from '../../../lib/text/raw-path.ts'
-import type { Worktrees } from '../../../ports/worktrees.ts'
+import { rawPath } from '../../../../lib/text/raw-path.ts'
+import type { Worktrees } from '../../../../ports/worktrees.ts'
 import { readTextChanges } from './text-changes.ts'
 
 test('a pattern matches files from before the work, includes removed files and follows no link', async () => {

@@ -1,27 +1,13 @@
-import type { Head, RepositoryState, ReturnResult } from '../../../ports/worktrees.ts'
+import { readIfPresent } from './inspect-checkout.ts'
+import type { ReturnResult } from '../../../ports/worktrees.ts'
 import { type RepositoryContext, readHead } from '../repository-context.ts'
 import path from 'node:path'
 import type { Snapshot } from '../../../core/loop/work-evidence.ts'
-import { readPart } from '../../../os/files/file-io.ts'
 import { GitError } from '../git-error.ts'
 import { operationInProgress } from '../repository.ts'
 import { wasPointed } from './detect-checkout-damage.ts'
-import { movesSince, reflogSize } from './evidence/reflog.ts'
-import { isAncestor, resolveCommit } from './context.ts'
-
-const STATUS_COMMAND = ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=dirty'] as const
-
-export async function inspectCheckout(context: RepositoryContext): Promise<RepositoryState> {
-  const { git, repository } = context
-  const { branch, commit } = await readCheckedOut(context)
-  return {
-    top: repository.top,
-    gitDir: repository.gitDir,
-    branch,
-    head: commit,
-    isClean: (await git.run(STATUS_COMMAND)).length === 0,
-  }
-}
+import { movesSince } from './evidence/reflog.ts'
+import { isAncestor, resolveCommit } from './revisions/resolve-commits.ts'
 
 /**
  * Returns the user's checkout to a branch that somebody has left. If the branch can fast-forward to the present HEAD,
@@ -70,43 +56,4 @@ function abortCommand(operation: string): string {
 /** Returns true if HEAD moved other than by `git symbolic-ref`, which leaves at most an entry without a message. */
 function hasCommitted(gitDir: string, since: number): boolean {
   return movesSince(gitDir, since)?.some(({ message }) => message !== '') === true
-}
-
-/** Reads files if possible, because starting git takes longer. */
-export async function readCheckedOut({ git, repository }: RepositoryContext): Promise<Head> {
-  const { gitDir, commonDir } = repository
-  const reflog = reflogSize(gitDir)
-  const output = readIfPresent(path.join(gitDir, 'HEAD'))?.trim() ?? ''
-  const ref = /^ref: (refs\/heads\/(?!.*\.\.).+)$/.exec(output)?.[1]
-  const loose = ref === undefined ? output : readIfPresent(path.join(commonDir, ref))?.trim()
-  if (ref !== 'refs/heads/.invalid' && loose !== undefined && OBJECT_ID.test(loose))
-    return { commit: loose, branch: ref?.slice('refs/heads/'.length) ?? null, reflog }
-  const { stdout } = await git.tryRun(['rev-parse', '--verify', '--quiet', 'HEAD'])
-  const branch = await git.tryRun(['symbolic-ref', '--quiet', '--short', 'HEAD'])
-  return { commit: stdout.toString().trim() || null, branch: branch.stdout.toString().trim() || null, reflog }
-}
-
-const OBJECT_ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
-
-function readIfPresent(file: string): string | undefined {
-  try {
-    return readPart(file, 0, 4_096).toString()
-  } catch {
-    return undefined // The ref is packed or missing.
-  }
-}
-
-/** Returns commits, newest first. `authoredAt`: seconds since 1970; a cherry-pick or rebase keeps it. */
-export async function readLog(
-  { git }: Pick<RepositoryContext, 'git'>,
-  args: readonly string[],
-): Promise<{ id: string; subject: string; parents: readonly string[]; authoredAt: number }[]> {
-  const output = (await git.run(['log', '-z', '--no-color', '--format=%at %H %P%n%s', ...args])).toString()
-  return output
-    .split('\0')
-    .filter(line => line !== '')
-    .map(line => {
-      const [authoredAt, id = '', ...parents] = line.slice(0, line.indexOf('\n')).trim().split(' ')
-      return { id, subject: line.slice(line.indexOf('\n') + 1), parents, authoredAt: Number(authoredAt) }
-    })
 }

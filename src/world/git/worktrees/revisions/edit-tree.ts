@@ -1,9 +1,9 @@
-import { rawPathBytes } from '../../../lib/text/raw-path.ts'
-import type { RepositoryContext } from '../repository-context.ts'
+import { rawPathBytes } from '../../../../lib/text/raw-path.ts'
+import type { RepositoryContext } from '../../repository-context.ts'
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { GitError } from '../git-error.ts'
+import { GitError } from '../../git-error.ts'
 import { type TreeChange } from './diff-trees.ts'
 
 /** Returns a tree in which these paths are as they were before. */
