@@ -4,7 +4,7 @@ import type { CliHost } from './cli/host.ts'
 export async function runOneshot(argv: readonly string[], host: CliHost): Promise<number> {
   const { runCli } = await import('./cli/main.ts')
   return runCli(argv, host, {
-    runDirect: async request => (await import('./daemon/run-unsupervised.ts')).runUnsupervised(request),
+    runDirect: async request => (await import('./daemon/run-agent-unsupervised.ts')).runUnsupervised(request),
     preflight: async request => (await import('./loop/inspect-project.ts')).preflight(request),
     landLoop: async (home, id, how) => (await import('./loop/land-loop.ts')).landLoop(home, id, how),
     retryTask: async (home, id, task, options) =>

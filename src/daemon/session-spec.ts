@@ -6,7 +6,7 @@ import { AGENT_KINDS, AGENT_PROGRAMS, installCommand, LOOP_KINDS } from '../api/
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/run-request.ts'
 import { type SessionId, sessionId } from '../core/session/session-id-and-name.ts'
-import { completeSupervision } from '../core/session/supervision.ts'
+import { completeSupervision } from '../core/session/supervision-options.ts'
 import type { Mode, Session, Spec } from '../core/session/session-state.ts'
 import { isThreadId, type ThreadId, threadId } from '../core/session/conversation.ts'
 import { maskAndTruncate } from '../lib/mask/mask.ts'

@@ -3,7 +3,7 @@ import type { LoopSignal } from '../core/loop/signals.ts'
 import type { Instant } from '../lib/time.ts'
 import type { LoopContext } from './context.ts'
 import { relocateLoop } from './relocate.ts'
-import { startLoop } from './effects/inspect-and-prepare-checkout.ts'
+import { startLoop } from './effects/load-list-and-checkout.ts'
 import { LoopRunner, type RunnerHooks } from './runner.ts'
 
 /** The recorded state from which a program of the loop continues. */

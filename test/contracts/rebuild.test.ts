@@ -7,7 +7,7 @@ import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { flushPromises } from '../../testkit/in-memory/virtual-clock.ts'
 import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
 import { sessionFolder } from '../../src/state/session-folder.ts'
-import { openOrRebuild } from '../../src/world/store/mirror.ts'
+import { openOrRebuild } from '../../src/world/store/rebuild-from-mirror.ts'
 import { openDatabase } from '../../src/os/sqlite.ts'
 import { readRecentSessions, readEvents, readStoredSession } from '../../src/world/store/reader.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Session } from '../../src/core/session/session-state.ts'
-import type { Supervision } from '../../src/core/session/supervision.ts'
+import type { Supervision } from '../../src/core/session/supervision-options.ts'
 import { createSession } from '../../src/core/session/create.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 import { type StoredSession, upgradeSession } from '../../src/core/session/upgrade-stored-session.ts'

@@ -10,7 +10,7 @@ import {
   type Session,
   type Spec,
 } from '../../src/core/session/session-state.ts'
-import type { Supervision } from '../../src/core/session/supervision.ts'
+import type { Supervision } from '../../src/core/session/supervision-options.ts'
 import { NO_USAGE } from '../../src/core/session/usage.ts'
 import type { InspectedWork } from '../../src/core/policy/verify.ts'
 import { type AgentUpdate, SIGNAL_TYPES, type Signal, type SignalType } from '../../src/core/session/signals.ts'

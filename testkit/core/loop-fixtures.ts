@@ -1,4 +1,4 @@
-import { newTask, newIteration } from '../../src/core/loop/update-tasks.ts'
+import { newTask, newIteration } from '../../src/core/loop/loop-updates.ts'
 import { createLoop, type Loop, type LoopTask, type TaskState, type Iteration } from '../../src/core/loop/loop-state.ts'
 import type { LoopSpec } from '../../src/core/loop/spec.ts'
 import type { Instant } from '../../src/lib/time.ts'

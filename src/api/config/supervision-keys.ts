@@ -1,5 +1,5 @@
 import { DEFAULT_TIMINGS } from '../../core/session/supervisor-timings.ts'
-import { MAX_STOP_GRACE } from '../../core/session/supervision.ts'
+import { MAX_STOP_GRACE } from '../../core/session/supervision-options.ts'
 import { formatBytes, parseBytes } from '../../lib/bytes.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
 import { type Key, smallerLimit, showDuration } from './key-definition.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { MAX_STOP_GRACE, type SupervisionRequest } from '../../core/session/supervision.ts'
+import { MAX_STOP_GRACE, type SupervisionRequest } from '../../core/session/supervision-options.ts'
 import { LONGEST_DURATION } from '../../lib/time.ts'
 import { type Body, nonEmpty, umask, validate } from './validate.ts'
 

@@ -3,7 +3,7 @@ import type { CheckpointView, SessionView } from '../../api/contract/responses.t
 import { Trouble, errorMessage, isRefusal } from '../../lib/errors.ts'
 import { readFinalOutput } from '../../views/final-output.ts'
 import { type CheckRun, toVerificationView } from '../../views/verification-view.ts'
-import { explainChangedCheck, readRequestedCheck } from '../../views/changed-check-guard.ts'
+import { explainChangedCheck, readRequestedCheck } from '../../views/refuse-changed-check.ts'
 import { readCheckpointsFromStart, readLoopWork, summarizeWork } from '../../views/work-summary.ts'
 import { readSession } from '../../views/read-session.ts'
 import { ensureDaemon } from '../daemon/start-and-stop-daemon.ts'

@@ -1,6 +1,6 @@
 import type { SessionId } from '../session/session-id-and-name.ts'
 import type { Session, Spec } from '../session/session-state.ts'
-import type { SupervisionRequest } from '../session/supervision.ts'
+import type { SupervisionRequest } from '../session/supervision-options.ts'
 
 /** From the most rights to the least. */
 const AUTONOMY: readonly Spec['autonomy'][] = ['full', 'edits', 'ask']

@@ -14,7 +14,7 @@ import {
 } from '../../lib/codec.ts'
 import { type Duration, LONGEST_DURATION } from '../../lib/time.ts'
 import type { Autonomy } from '../session/session-state.ts'
-import type { WaitLimits, VerifyOptions } from '../session/supervision.ts'
+import type { WaitLimits, VerifyOptions } from '../session/supervision-options.ts'
 import type { UsageLimits, Usage } from '../session/usage.ts'
 import type { Task } from '../session/tasks-and-tracker-issues.ts'
 import { isTaskName } from '../session/session-id-and-name.ts'

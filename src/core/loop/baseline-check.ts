@@ -1,4 +1,4 @@
-import { addNotes } from './update-tasks.ts'
+import { addNotes } from './loop-updates.ts'
 import type { Loop } from './loop-state.ts'
 import type { CheckRun, LoopSignalOf } from './signals.ts'
 

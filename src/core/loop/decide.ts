@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/time.ts'
 import { syncList } from './list/sync-tasks.ts'
-import { newIteration, addNotes, withStop, updateTask } from './update-tasks.ts'
+import { newIteration, addNotes, withStop, updateTask } from './loop-updates.ts'
 import { chooseNextTask } from './schedule.ts'
 import { loopOutcome } from './outcome.ts'
 import { onBaselineChecked } from './baseline-check.ts'

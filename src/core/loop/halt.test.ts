@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { makeLoopSpec } from '../../../testkit/core/loop-fixtures.ts'
-import { newTask, newIteration } from './update-tasks.ts'
+import { newTask, newIteration } from './loop-updates.ts'
 import { decideLoop } from './decide.ts'
 import { evidenceOf } from './work-evidence.ts'
 import { createLoop, type Loop } from './loop-state.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createLoop, type Loop, type LoopTask, type TaskCheckout } from './loop-state.ts'
 import { relocateCheckouts } from './relocate.ts'
 import type { LoopSpec } from './spec.ts'
-import { newTask } from './update-tasks.ts'
+import { newTask } from './loop-updates.ts'
 
 const SINCE = { head: 'c', tree: 't' }
 const HERE: TaskCheckout = { cwd: '/old/shop', branch: null, since: SINCE }

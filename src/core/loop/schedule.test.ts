@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LOOP_STARTED_AT, makeLoop } from '../../../testkit/core/loop-fixtures.ts'
 import { loopDueAt } from './derive-effects.ts'
-import { newTask } from './update-tasks.ts'
+import { newTask } from './loop-updates.ts'
 import { chooseNextTask, increaseConcurrency, nextIncreaseAt, reduceConcurrency } from './schedule.ts'
 import type { LoopTask } from './loop-state.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../../lib/codec.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import type { Duration } from '../../lib/time.ts'
-import type { SupervisionRequest } from '../session/supervision.ts'
+import type { SupervisionRequest } from '../session/supervision-options.ts'
 
 /** The user's request for a loop. It never changes. */
 export interface LoopSpec {

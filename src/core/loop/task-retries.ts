@@ -1,5 +1,5 @@
 import type { Iteration, Loop, LoopTask, TaskFailure } from './loop-state.ts'
-import { updateTask } from './update-tasks.ts'
+import { updateTask } from './loop-updates.ts'
 
 /** A task with varying failures gets at most this many times the usual number of iterations. */
 const MAX_RETRY_FACTOR = 2

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { reasonNotToWait, scheduleRestart } from './restart-schedule.ts'
-import { DEFAULT_RESTART } from '../session/supervision.ts'
+import { DEFAULT_RESTART } from '../session/supervision-options.ts'
 
 const NOW = 1_000_000_000
 

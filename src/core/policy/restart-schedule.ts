@@ -1,7 +1,7 @@
 import { type RetryPolicy, pauseAfter } from '../../lib/retry-policy.ts'
 import { type Duration, type Instant, formatDuration, formatIso } from '../../lib/time.ts'
 import type { Session } from '../session/session-state.ts'
-import type { RestartPolicy, WaitLimits } from '../session/supervision.ts'
+import type { RestartPolicy, WaitLimits } from '../session/supervision-options.ts'
 import type { Timings } from '../session/supervisor-timings.ts'
 
 export type RestartDecision = { readonly kind: 'restart'; readonly at: Instant } | { readonly kind: 'give-up' }

@@ -4,7 +4,7 @@ import type { Attempt } from './attempt.ts'
 import type { Message, Thread } from './conversation.ts'
 import type { ProblemKind } from './failure.ts'
 import type { SessionId } from './session-id-and-name.ts'
-import type { Supervision } from './supervision.ts'
+import type { Supervision } from './supervision-options.ts'
 import type { UsageLedger } from './usage.ts'
 import type { Task } from './tasks-and-tracker-issues.ts'
 

@@ -3,7 +3,7 @@ import type { Activity, Attempt, ParserState, TurnResult } from './attempt.ts'
 import { createSession } from './create.ts'
 import type { Message, Thread, ThreadId } from './conversation.ts'
 import type { ProblemKind } from './failure.ts'
-import { DEFAULT_ALERT_AFTER, DEFAULT_WAIT_LIMITS, DEFAULT_RESTART, type Supervision } from './supervision.ts'
+import { DEFAULT_ALERT_AFTER, DEFAULT_WAIT_LIMITS, DEFAULT_RESTART, type Supervision } from './supervision-options.ts'
 import type { NextStep, Phase, Session, SessionIn, Spec, StopStep } from './session-state.ts'
 import { NO_LIMITS } from './usage.ts'
 

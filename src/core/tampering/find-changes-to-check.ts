@@ -1,6 +1,6 @@
 import { fields, isObject, tryParseJson } from '../../lib/codec.ts'
 import { matchesGlob } from '../../lib/text/glob.ts'
-import { parseShellCommands } from './shell-commands.ts'
+import { parseShellCommands } from './files-run-by-shell.ts'
 import type { EditedFile, TamperedFile } from './test-file.ts'
 import { findIncludes, extractTargets } from './makefile.ts'
 import { RUNNER_CONFIGS, filesNamedByConfig, PACKAGE_MANAGERS } from './runner-config.ts'

@@ -2,7 +2,7 @@ import type { ImportRequest } from '../../api/contract/requests.ts'
 import type { RunRequest } from '../../api/contract/run-request.ts'
 import type { CheckpointRecord } from '../../core/checkpoint/record.ts'
 import type { Autonomy, Spec } from '../../core/session/session-state.ts'
-import type { SupervisionRequest, VerifyOptions } from '../../core/session/supervision.ts'
+import type { SupervisionRequest, VerifyOptions } from '../../core/session/supervision-options.ts'
 import type { UsageLimits } from '../../core/session/usage.ts'
 
 /**

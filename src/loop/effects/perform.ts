@@ -1,6 +1,6 @@
 import type { LoopEffect } from '../../core/loop/derive-effects.ts'
 import { finalAudit, runFirstCheck, verifyTask } from './verify-task.ts'
-import { readPlan, startLoop } from './inspect-and-prepare-checkout.ts'
+import { readPlan, startLoop } from './load-list-and-checkout.ts'
 import { landBranch } from './land.ts'
 import { removeWorktrees } from './remove-worktrees.ts'
 import { markTasks } from './task-list.ts'

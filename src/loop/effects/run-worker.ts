@@ -1,5 +1,5 @@
 import type { LoopEffect } from '../../core/loop/derive-effects.ts'
-import { findTask } from '../../core/loop/update-tasks.ts'
+import { findTask } from '../../core/loop/loop-updates.ts'
 import type { LoopTask } from '../../core/loop/loop-state.ts'
 import { planPrompt, taskPrompt } from '../../core/loop/worker-prompts.ts'
 import type { WorkerExit } from '../../core/loop/signals.ts'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { LoopEffect } from '../../core/loop/derive-effects.ts'
-import { findTask } from '../../core/loop/update-tasks.ts'
+import { findTask } from '../../core/loop/loop-updates.ts'
 import { type ChangedFile, type DetailedEvidence, type WorkEvidence, hasWork } from '../../core/loop/work-evidence.ts'
 import type { LoopTask, TaskCheckout } from '../../core/loop/loop-state.ts'
 import { formatFew, type LostWork } from '../../core/loop/lost-work/lost-work.ts'

@@ -3,7 +3,7 @@ import { makeLoopSpec } from '../../../../testkit/core/loop-fixtures.ts'
 import { syncList, reviewListAfterWorker } from './sync-tasks.ts'
 import { readChecklist } from './checklist.ts'
 import { awaitsAcceptance } from '../schedule.ts'
-import { updateTask } from '../update-tasks.ts'
+import { updateTask } from '../loop-updates.ts'
 import { createLoop, type Loop, type LoopTask } from '../loop-state.ts'
 import { listKeys } from './renamed-items.ts'
 

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../lib/time.ts'
-import { newTask, addNotes } from '../update-tasks.ts'
+import { newTask, addNotes } from '../loop-updates.ts'
 import type { ListItem, TaskList, ItemMark } from './task-list.ts'
 import { isInProgress, type Loop, type LoopTask } from '../loop-state.ts'
 import { formatFew } from '../lost-work/lost-work.ts'

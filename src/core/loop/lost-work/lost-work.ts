@@ -1,5 +1,5 @@
 import { displayPath } from '../../../lib/text/raw-path.ts'
-import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from '../update-tasks.ts'
+import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from '../loop-updates.ts'
 import type { FileChange, Snapshot, WorkEvidence } from '../work-evidence.ts'
 import type { TaskFailure, Loop, LoopTask, PreviousCompletion } from '../loop-state.ts'
 import {

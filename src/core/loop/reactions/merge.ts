@@ -1,4 +1,4 @@
-import { requestMark, newIteration, findTask, addNotes, updateTask } from '../update-tasks.ts'
+import { requestMark, newIteration, findTask, addNotes, updateTask } from '../loop-updates.ts'
 import { type Loop, type LoopTask, taskDoubt, taskProof } from '../loop-state.ts'
 import type { LoopSignalOf } from '../signals.ts'
 

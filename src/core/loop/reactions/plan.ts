@@ -1,5 +1,5 @@
 import { syncList } from '../list/sync-tasks.ts'
-import { newIteration, updateLast, addNotes } from '../update-tasks.ts'
+import { newIteration, updateLast, addNotes } from '../loop-updates.ts'
 import type { Loop } from '../loop-state.ts'
 import type { LoopSignalOf } from '../signals.ts'
 

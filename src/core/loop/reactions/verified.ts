@@ -1,5 +1,5 @@
 import { reviewListAfterWorker } from '../list/sync-tasks.ts'
-import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from '../update-tasks.ts'
+import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from '../loop-updates.ts'
 import { hasWork } from '../work-evidence.ts'
 import { findFewerTests, isFailingSinceStart, updateBaseline } from '../baseline-check.ts'
 import type { TaskList } from '../list/task-list.ts'

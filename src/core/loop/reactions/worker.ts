@@ -1,5 +1,5 @@
 import type { Instant } from '../../../lib/time.ts'
-import { findTask, updateLast, addNotes, updateTask, updateLastIteration } from '../update-tasks.ts'
+import { findTask, updateLast, addNotes, updateTask, updateLastIteration } from '../loop-updates.ts'
 import { isGivenUp } from '../task-retries.ts'
 import type { TaskFailure, Loop, LoopTask } from '../loop-state.ts'
 import { reopenTasks } from '../lost-work/lost-work.ts'

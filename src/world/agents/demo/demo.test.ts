@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
 import { demo } from './demo.ts'
-import { DIRECTIVES, parseScript } from './script.ts'
+import { DIRECTIVES, parseScript } from './parse-directives.ts'
 
 const agent = demo(['node', 'demo'], '/threads')
 

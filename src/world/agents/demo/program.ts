@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import tty from 'node:tty'
 import { threadId } from '../../../core/session/conversation.ts'
 import type { DemoEvent } from './demo.ts'
-import { type DemoScript, parseScript } from './script.ts'
+import { type DemoScript, parseScript } from './parse-directives.ts'
 import { DemoThread } from './thread.ts'
 
 /**
