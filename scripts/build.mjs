@@ -18,7 +18,7 @@ const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 
 /** Modules that become a bundle of their own. The program that imports one loads its bundle on demand. */
 const PARTS = {
   'daemon/daemon.ts': 'daemon',
-  'daemon/run-unsupervised.ts': 'direct',
+  'daemon/run-agent-unsupervised.ts': 'direct',
   'demo/demo.ts': 'demo',
   'loop/main.ts': 'loop',
   'loop/inspect-project.ts': 'inspect-project',

@@ -9,11 +9,25 @@ const removeEntries = ({ repo }: WorktreesFixture): void =>
   fs.rmSync(path.join(repo, '.git/worktrees'), { recursive: true })
 const removeFolder = (_: WorktreesFixture, { path: folder }: Worktree): void => fs.rmSync(folder, { recursive: true })
 
+/** A removal of all entries that runs beside a repair of one can leave such an entry. */
+function removeFromEntry(git: WorktreesFixture['git'], one: Worktree, file: string): void {
+  const entry = git(one.path, 'rev-parse', '--absolute-git-dir').trim()
+  const removed = fs.readdirSync(entry).filter(name => name.startsWith(file))
+  expect(removed).not.toEqual([])
+  for (const name of removed) fs.rmSync(path.join(entry, name), { recursive: true })
+}
+
 const DAMAGES: Readonly<Record<string, readonly ((all: WorktreesFixture, one: Worktree) => unknown)[]>> = {
   'removes its .git': [(_, one) => fs.rmSync(path.join(one.path, '.git'))],
   'leads its .git elsewhere': [({ root }, one) => put(one.path, '.git', `gitdir: ${root}\n`)],
   'removes all of .git/worktrees': [removeEntries],
   'removes .git/worktrees and its .git': [removeEntries, (_, one) => fs.rmSync(path.join(one.path, '.git'))],
+  ...Object.fromEntries(
+    ['oneshot', 'HEAD', 'commondir', 'index'].map(file => [
+      `leaves its entry in .git/worktrees without ${file}`,
+      [({ git }: WorktreesFixture, one: Worktree) => removeFromEntry(git, one, file)],
+    ]),
+  ),
   'removes its folder and .git/worktrees': [removeEntries, removeFolder],
   'locks and removes it': [({ repo, git }, one) => git(repo, 'worktree', 'lock', one.path), removeFolder],
   'deletes the branch and the folder': [

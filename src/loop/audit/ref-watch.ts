@@ -130,7 +130,7 @@ function isNamedBy(ref: string, commands: readonly GitCommand[]): boolean {
 /** `git worktree add ../x` makes the branch `x`. */
 function isMadeBy(ref: string, commands: readonly GitCommand[]): boolean {
   const name = rawPathBytes(ref.replace('refs/heads/', '')).toString()
-  const isFolder = (word: string): boolean => word.replace(/\/+$/, '').endsWith(`/${name}`) || word === name
+  const isFolder = (word: string): boolean => word === name || [`/${name}`, `/${name}/`].some(end => word.endsWith(end))
   return isNamedBy(ref, commands) || commands.some(one => one.name === 'worktree' && one.argv.some(isFolder))
 }
 

@@ -30,7 +30,7 @@ export async function repairWorktree(
     const [there = null] = last === null ? [] : await resolveObjects(git, [`${last}^{commit}`])
     await git.run(['update-ref', '-m', 'oneshot: the branch was gone', ref, there ?? commit])
   }
-  const isFolderGone = !isLinked(repository, folder)
+  const isFolderGone = !isLinked(repository, folder, worktree.branch)
   if (isFolderGone && isEmpty(folder)) await openWorktree(context, worktree, commit)
   else if (isFolderGone) await relinkFolder(context, { ...worktree, path: folder })
   return isFolderGone ? 'folder' : isBranchGone ? 'branch' : null
@@ -48,16 +48,26 @@ export async function relinkMoved({ git }: RepositoryContext, folders: readonly 
 /** Returns true if the files show that both exist. */
 export function isIntact({ repository }: RepositoryContext, worktree: Worktree): boolean {
   const ref = path.join(repository.commonDir, 'refs', 'heads', worktree.branch)
-  return lstat(ref) !== undefined && isLinked(repository, canonicalPath(worktree.path))
+  return lstat(ref) !== undefined && isLinked(repository, canonicalPath(worktree.path), worktree.branch)
 }
 
 /**
- * Returns true if the folder and git's entry point to each other. Leaves an agent's own repository alone; later
- * operations refuse it.
+ * Returns true if the folder and git's entry point to each other, and the entry is complete. Leaves a repository or
+ * worktree that an agent made itself alone; later operations refuse it.
  */
-function isLinked(repository: Repository, folder: string): boolean {
+function isLinked(repository: Repository, folder: string, branch: string): boolean {
   const stat = lstat(path.join(folder, '.git'))
-  return stat !== undefined && (!stat.isFile() || findRegistered(repository, folder)?.gitDir === readGitLink(folder))
+  if (stat === undefined || !stat.isFile()) return stat !== undefined
+  const gitDir = findRegistered(repository, folder)?.gitDir
+  return gitDir !== undefined && gitDir === readGitLink(folder) && isComplete(gitDir, branch)
+}
+
+/** A removal of all entries that ran beside git or a repair may have left a part of this entry. */
+function isComplete(gitDir: string, branch: string): boolean {
+  if (['HEAD', 'commondir', 'index'].some(name => lstat(path.join(gitDir, name)) === undefined)) return false
+  if (ownershipEntry(gitDir).read() !== null) return true
+  const head = readRegularFile(path.join(gitDir, 'HEAD'), MAX_LINK_SIZE).content.toString()
+  return head !== `ref: refs/heads/${branch}\n`
 }
 
 function readGitLink(folder: string): string | null {
@@ -77,10 +87,11 @@ async function relinkFolder({ git, repository }: RepositoryContext, { path: fold
   const known = findRegistered(repository, folder)
   const gitDir = known?.gitDir ?? path.join(repository.commonDir, 'worktrees', `oneshot-${pathHash(folder)}`)
   const files = { commondir: '../..\n', HEAD: `ref: refs/heads/${branch}\n`, gitdir: `${folder}/.git\n` }
-  if (known === null) for (const [name, text] of Object.entries(files)) writeFileIn(gitDir, name, text)
+  for (const [name, text] of Object.entries(files))
+    if (known === null || lstat(path.join(gitDir, name)) === undefined) writeFileIn(gitDir, name, text)
   ownershipEntry(gitDir).write({ branch })
   writeFileIn(folder, '.git', `gitdir: ${gitDir}\n`)
-  if (known === null) await git.withCwd(folder).run(['reset', '--quiet'])
+  if (lstat(path.join(gitDir, 'index')) === undefined) await git.withCwd(folder).run(['reset', '--quiet'])
 }
 
 function writeFileIn(folder: string, name: string, text: string): void {
