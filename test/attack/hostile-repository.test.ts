@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { forCases } from '../../testkit/vitest/for-cases.ts'
 import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
 import { workWithin } from '../../src/world/git/work-since.ts'
 import { gitWorktrees } from '../../src/world/git/worktrees/git-worktrees.ts'
@@ -488,7 +489,9 @@ const PLACES: Readonly<Record<string, (repo: string) => string>> = {
   'a path through a link': repo => path.join(path.dirname(repo), 'link'),
 }
 
-test.each(Object.keys(PLACES))(
+forCases(
+  Object.keys(PLACES),
+  3,
   'a promisor repository inside the working tree runs no program at its end, by %s, even if the configuration was so from the start',
   async place => {
     const bench = openGitFixture()
@@ -534,7 +537,9 @@ const DETOURS: Readonly<Record<string, (repo: string, url: string) => string>> =
   'a helper': (_, url) => `[remote "origin"]\n\tvcs = http\n\turl = ${url}\n`,
 }
 
-test.each(Object.keys(DETOURS))(
+forCases(
+  Object.keys(DETOURS),
+  3,
   'a loop and a restore send nothing to the address that an agent wrote into the configuration of a partial clone: %s',
   async detour => {
     const bench = openGitFixture()

@@ -23,7 +23,7 @@ const DAMAGES: Readonly<Record<string, readonly ((all: WorktreesFixture, one: Wo
   'removes all of .git/worktrees': [removeEntries],
   'removes .git/worktrees and its .git': [removeEntries, (_, one) => fs.rmSync(path.join(one.path, '.git'))],
   ...Object.fromEntries(
-    ['oneshot', 'HEAD', 'commondir', 'index'].map(file => [
+    ['oneshot', 'HEAD', 'index'].map(file => [
       `leaves its entry in .git/worktrees without ${file}`,
       [({ git }: WorktreesFixture, one: Worktree) => removeFromEntry(git, one, file)],
     ]),
