@@ -25,7 +25,7 @@ async function loadCommands() {
   const bundle = path.join(root, 'node_modules', `.commands-${process.pid}.mjs`)
   const contents = `
     export { reference } from './help/reference.ts'
-    export { GROUPS } from './args/command.ts'
+    export { GROUPS } from './args/command-definition.ts'
     ${files.map((file, at) => `import { command as command${at} } from '${file}'`).join('\n')}
     export const commands = [${files.map((file, at) => `{ file: '${file}', command: command${at} }`).join(', ')}]`
   await build({

@@ -116,7 +116,7 @@ async function verifyOutcome(sandbox: DemoSandbox, report: DemoReport, name: str
   const records = [1, 2].map(attempt => readExitRecord(sandbox, end.id, attempt))
   const areTrue = records[0] === 'status 137, signalled yes' && records[1] === 'status 0, signalled no'
   report.check(
-    'every life of the agent left an exit record',
+    'every attempt of the agent left an exit record',
     areTrue,
     records.map((record, i) => `attempt ${i + 1}: ${record}`).join('; '),
   )

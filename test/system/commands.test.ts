@@ -48,7 +48,7 @@ describe('oneshot wait', () => {
     const { pid } = await testHome.run('--name', 'long', ...SLEEPER)
     expect(await testHome.oneshot('wait', '--timeout', '100ms')).toMatchObject({
       code: 124,
-      stderr: 'waited long enough; the work continues: command-long\n',
+      stderr: 'the timeout is over; not ended yet: command-long\n',
     })
     const child = spawn(process.execPath, [MAIN, 'wait', '--timeout', '60d'], {
       cwd: testHome.project,

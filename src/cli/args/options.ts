@@ -69,7 +69,11 @@ export const OPTIONS = {
     POSITIVE_INTEGER,
     'stop after so many iterations; no limit unless given',
   ),
-  maxAdded: valueOption('max-added', NON_NEGATIVE_INTEGER, 'begin so many tasks that agents add to the list (10)'),
+  maxAdded: valueOption(
+    'max-added',
+    NON_NEGATIVE_INTEGER,
+    'work on at most so many tasks that agents add to the list (10)',
+  ),
   retries: valueOption('retries', POSITIVE_INTEGER, 'block a task after the same failure N times (3)'),
   once: flag('once', 'one iteration, and no more'),
   discardWork: flag('fresh', 'retry: begin the task anew, without its earlier work'),

@@ -77,7 +77,11 @@ export const RUN_OPTIONS = {
     valueOption('max-time', DURATION_OR_NONE, 'stop the work after this time; none for no limit (5h)'),
     { field: 'supervision.maxTime', key: 'max-time' },
   ),
-  restart: valueOption('restart', choiceType('WHEN', ['never', 'on-failure']), 'never, or also when a command fails'),
+  restart: valueOption(
+    'restart',
+    choiceType('WHEN', ['never', 'on-failure']),
+    'start a command again: never, or when it fails',
+  ),
   maxRestarts: runOption(
     valueOption('max-restarts', SMALL_INTEGER, 'give up after so many restarts within the window (10)'),
     { field: 'supervision.restart.limit', key: 'max-restarts', inLoop: 'iteration' },

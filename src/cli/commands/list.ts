@@ -177,5 +177,5 @@ function emptyListMessage(home: Home): string {
   if (live + ended === 0)
     return 'no sessions; start one with: oneshot run "fix the bug"   or: oneshot run -- pytest tests/'
   const counts = [`${live} live`, `${ended} ended`].filter(text => !text.startsWith('0 '))
-  return `no such sessions; there are others (${counts.join(', ')}): oneshot list`
+  return `no session matches; there are ${counts.join(' and ')}: oneshot list --all`
 }

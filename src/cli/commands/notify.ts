@@ -49,7 +49,7 @@ async function list(args: ParsedArgs, { env, home, screen }: CommandContext): Pr
   if (args.has(OPTIONS.json)) out.printLine(toJson(views))
   else if (isQuiet) for (const { name } of views) out.printLine(name)
   else if (views.length === 0)
-    err.printLine('no channel is configured; docs/notifications.md has an example for each sort')
+    err.printLine('no channel is configured; docs/notifications.md has an example of each kind')
   else {
     const width = out.isTerminal ? out.width : Number.POSITIVE_INFINITY
     for (const text of renderTable(columnsFor(out), views, { headers: true, width })) out.printLine(text)

@@ -23,7 +23,7 @@ tree. --now kills it at once. Its output is kept: see oneshot log.`,
   examples: [
     { argv: ['stop', 'fix-auth', 'docs'], description: 'stop two' },
     { argv: ['stop', 'fix-auth'], description: 'stop it and wait until all its processes have ended' },
-    { argv: ['stop', 'fix-auth', '--no-wait'], description: 'only ask for it' },
+    { argv: ['stop', 'fix-auth', '--no-wait'], description: 'do not wait for the end' },
   ],
   run: stop,
 }

@@ -32,8 +32,8 @@ export const command: Command = {
   about: `Looks at what git shows since the session began (commits, files, uncommitted changes), how
 the session ended, what it said, and whether the project passes its own check: npm test,
 pytest, cargo test, go test or make test. The command names the check before it runs it,
-in the session’s directory. Exits with 0 when the work is proven, with 1 when it is
-refuted, with 3 when it is neither.`,
+in the session’s directory. Exits with 0 when the work is proven, or when files have changed
+and the project has no check; with 1 when it is refuted, with 3 when it is neither.`,
   arguments: [sessionArgument('sessions')],
   options: [OPTIONS.checkLine, OPTIONS.noCheck, OPTIONS.checkLimit, OPTIONS.json],
   examples: [
@@ -113,7 +113,7 @@ export function describeVerification(proof: VerificationView, paint: Paint): str
     ...labeledLine('said', said !== null && !sentence.includes(said) && said !== reason ? firstLine(said) : null),
     ...failures.slice(-MAX_SHOWN).flatMap(line => labeledLine('output', line)),
     ...labeledLine('check', check && check.how),
-    ...labeledLine('all it said', check && check.ok !== true && check.log !== '' ? check.log : null),
+    ...labeledLine('full output', check && check.ok !== true && check.log !== '' ? check.log : null),
     ...remarks.flatMap(remark => labeledLine('note', remark)),
   ]
   return [

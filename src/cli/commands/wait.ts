@@ -53,9 +53,9 @@ async function wait(args: ParsedArgs, context: CommandContext): Promise<number> 
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson(views.length === 1 ? views[0] : views))
   if (outcome.ended === 'by-itself') return views.map(exitStatusFor).find(code => code !== 0) ?? 0
   const names = views.filter(view => view.phase !== 'ended').map(shownName)
-  const why = outcome.ended === 'interrupted' ? '\nstopped waiting' : 'waited long enough'
+  const why = outcome.ended === 'interrupted' ? '\nstopped waiting' : 'the timeout is over'
   if (!args.has(OPTIONS.json) || screen.err.isTerminal)
-    screen.err.printLine(`${why}; the work continues: ${names.join(', ')}`)
+    screen.err.printLine(`${why}; not ended yet: ${names.join(', ')}`)
   return outcome.ended === 'interrupted' ? INTERRUPTED : TIMED_OUT
 }
 

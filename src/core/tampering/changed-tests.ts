@@ -65,10 +65,10 @@ function isExtension(path: string, before: string, after: string): boolean {
 const SHELL_SCRIPT = /(?:\.(?:sh|bash|zsh)|(?:^|\/)[^./]+)$/
 
 /** `import { a, b } from 'c'`; `const { a } = require('c')`; `from c import a, b`. */
-const JS_IMPORT = /^[ \t]*import\b([^'"();]{1,2000})(['"])([^'"\n]{1,300})\2[ \t]*;?/gm
+const JS_IMPORT = /^[ \t]*import\b([^'"();]{1,600})(['"])([^'"\n]{1,300})\2[ \t]*;?/gm
 const JS_REQUIRE =
-  /^[ \t]*(?:const|let|var)\b([^'"();=]{1,2000})=[ \t]*require\([ \t]*(['"])([^'"\n]{1,300})\2[ \t]*\)[ \t]*;?/gm
-const PYTHON_IMPORT = /^[ \t]*from[ \t]+([\w.]{1,200})[ \t]+import\b(?:[ \t]*\(([^)]{0,2000})\)|([^\n(#]{0,1000}))/gm
+  /^[ \t]*(?:const|let|var)\b([^'"();=]{1,200})=[ \t]*require\([ \t]*(['"])([^'"\n]{1,300})\2[ \t]*\)[ \t]*;?/gm
+const PYTHON_IMPORT = /^[ \t]*from[ \t]+([\w.]{1,200})[ \t]+import\b(?:[ \t]*\(([^)]{0,600})\)|([^\n(#]{0,1000}))/gm
 
 /** Separates the imported names from the code: tests that are added import more names from the same module. */
 function separateImports(text: string): { readonly code: string; readonly imports: ReadonlySet<string> } {
