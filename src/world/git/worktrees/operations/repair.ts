@@ -5,8 +5,7 @@ import { readRegularFile, replaceIn } from '../../../../os/files/file-io.ts'
 import { createFolderWithoutLinks } from '../../../../os/files/folder-handle.ts'
 import { lstat } from '../../../../os/files/lstat-if-exists.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
-import type { Repository } from '../../repository.ts'
-import { ownershipEntry } from '../journal.ts'
+import { openingEntry, ownershipEntry } from '../journal.ts'
 import { pathHash } from '../context.ts'
 import { resolveCommit, resolveObjects } from '../revisions/resolve-commits.ts'
 import { openWorktree } from './open.ts'
@@ -30,7 +29,7 @@ export async function repairWorktree(
     const [there = null] = last === null ? [] : await resolveObjects(git, [`${last}^{commit}`])
     await git.run(['update-ref', '-m', 'oneshot: the branch was gone', ref, there ?? commit])
   }
-  const isFolderGone = !isLinked(repository, folder, worktree.branch)
+  const isFolderGone = !isLinked(context, folder, worktree.branch)
   if (isFolderGone && isEmpty(folder)) await openWorktree(context, worktree, commit)
   else if (isFolderGone) await relinkFolder(context, { ...worktree, path: folder })
   return isFolderGone ? 'folder' : isBranchGone ? 'branch' : null
@@ -46,20 +45,22 @@ export async function relinkMoved({ git }: RepositoryContext, folders: readonly 
 }
 
 /** Returns true if the files show that both exist. */
-export function isIntact({ repository }: RepositoryContext, worktree: Worktree): boolean {
-  const ref = path.join(repository.commonDir, 'refs', 'heads', worktree.branch)
-  return lstat(ref) !== undefined && isLinked(repository, canonicalPath(worktree.path), worktree.branch)
+export function isIntact(context: RepositoryContext, worktree: Worktree): boolean {
+  const ref = path.join(context.repository.commonDir, 'refs', 'heads', worktree.branch)
+  return lstat(ref) !== undefined && isLinked(context, canonicalPath(worktree.path), worktree.branch)
 }
 
 /**
  * Returns true if the folder and git's entry point to each other, and the entry is complete. Leaves a repository or
  * worktree that an agent made itself alone; later operations refuse it.
  */
-function isLinked(repository: Repository, folder: string, branch: string): boolean {
+function isLinked(context: RepositoryContext, folder: string, branch: string): boolean {
   const stat = lstat(path.join(folder, '.git'))
   if (stat === undefined || !stat.isFile()) return stat !== undefined
-  const gitDir = findRegistered(repository, folder)?.gitDir
-  return gitDir !== undefined && gitDir === readGitLink(folder) && isComplete(gitDir, branch)
+  const gitDir = findRegistered(context.repository, folder)?.gitDir
+  if (gitDir === undefined || gitDir !== readGitLink(folder)) return false
+  // A killed `openWorktree` has left the entry as it is, and finishes it at its next call.
+  return openingEntry(context, folder).read() !== null || isComplete(gitDir, branch)
 }
 
 /** A removal of all entries that ran beside git or a repair may have left a part of this entry. */
