@@ -38,6 +38,9 @@ export async function prepareWorktree({ task, role }: PrepareEffect, run: Effect
   const from = role === 'resolve' ? tip : (task.checkout?.since.head ?? tip)
   if (role === 'task' && task.checkout !== null) await worktrees.repair(session.cwd, worktree, from)
   await worktrees.open(session.cwd, worktree, from)
+  // A loop that was killed here may have opened the worktree at an earlier tip. No agent has worked there yet.
+  const isNew = role === 'task' && task.checkout === null
+  const begin = isNew ? ((await worktrees.head(worktree.path)).commit ?? from) : from
   await runSetup(task, worktree, run)
   const conflicts =
     role === 'resolve'
@@ -46,7 +49,7 @@ export async function prepareWorktree({ task, role }: PrepareEffect, run: Effect
   const place = {
     cwd: paths.folderIn(worktree),
     branch: worktree.branch,
-    since: { head: from, tree: `${from}^{tree}` },
+    since: { head: begin, tree: `${begin}^{tree}` },
   }
   report({ type: 'checkout.ready', task: key, checkout: place, conflicts, notes })
 }
