@@ -16,6 +16,7 @@ import {
   nullable,
   object,
   oneOf,
+  optional,
   type Parser,
   type RecordFormat,
   string,
@@ -123,6 +124,7 @@ const loopOutline = object({
   plan: listOf(iteration),
   marksToWrite: listOf(object({ key: string, isDone: boolean, reason: string })),
   notes: listOf(string),
+  retriedTask: optional(string),
   iterations: count,
   createdAt: instant,
 })

@@ -20,9 +20,11 @@ async function shell(text: string): Promise<string> {
   return stdout.trim()
 }
 
-async function failing(...args: string[]): Promise<SessionView> {
+const LIST = '- [ ] make it [good a.txt]\n- [ ] make it [idle|idle|good b.txt]\n'
+
+async function failing({ list = LIST, args = [] }: { list?: string; args?: string[] }): Promise<SessionView> {
   await shell('git init -q -b main . && git config user.name n && git config user.email e@x')
-  fs.writeFileSync(testHome.path('PRD.md'), '- [ ] make it [good a.txt]\n- [ ] make it [idle|idle|good b.txt]\n')
+  fs.writeFileSync(testHome.path('PRD.md'), list)
   await shell('git add . && git commit -qm first')
   const session = await testHome.json<SessionView>(
     'ralph',
@@ -43,7 +45,7 @@ function tasksOf({ id }: SessionView): string[] {
 }
 
 it('ralph retry --fresh starts a task again although its worktree and branch are lost', async () => {
-  const session = await failing('--parallel', '1')
+  const session = await failing({ args: ['--parallel', '1'] })
   expect(tasksOf(session)).toEqual(['1 done 1', '2 blocked 2'])
   await shell(
     'rm -rf .agent/worktrees; git worktree prune; git branch -q -D $(git branch --list "oneshot/*" --format="%(refname:short)")',
@@ -62,4 +64,17 @@ it('ralph retry --fresh starts a task again although its worktree and branch are
   expect(tasksOf(session)).toEqual(['1 done 1', '3 done 3'])
   const { branch } = readLoop(testHome.home, session.id) as Loop
   expect((await shell(`git ls-tree --name-only ${branch}`)).split('\n')).toEqual(['PRD.md', 'a.txt', 'b.txt'])
+})
+
+it('ralph retry tries the named task alone, and a resume tries all blocked tasks', async () => {
+  const session = await failing({
+    list: '- [ ] make it [idle|idle|good a.txt]\n- [ ] make it [idle|idle|good b.txt]\n',
+  })
+  expect(tasksOf(session)).toEqual(['1 blocked 2', '2 blocked 2'])
+  await testHome.ok('ralph', 'retry', '2')
+  expect(await testHome.ended(session.name, 60_000)).toMatchObject({ outcome: 'failed' })
+  expect(tasksOf(session)).toEqual(['1 blocked 2', '2 done 3'])
+  await testHome.ok('resume', session.name)
+  expect(await testHome.ended(session.name, 60_000)).toMatchObject({ outcome: 'done' })
+  expect(tasksOf(session)).toEqual(['1 done 3', '2 done 3'])
 })

@@ -128,9 +128,12 @@ function endLoop(loop: Loop, at: Instant, ending: LoopOutcome): Loop {
   return { ...loop, stage: { name: 'ended', at, ending } }
 }
 
-/** A resume forgives failures: the loop retries blocked tasks, and merges conflicts that somebody has resolved. */
+/**
+ * A resume forgives failures: the loop retries blocked tasks, and merges conflicts that somebody has resolved. A resume
+ * for one task forgives no other.
+ */
 function onResume(loop: Loop, { at, resumedAt, stoppedAt }: LoopSignalOf<'user.resume'>): Loop {
-  const { audit: _, ...known } = loop
+  const { audit: _, retriedTask, ...known } = loop
   const woken = {
     ...known,
     resumedAt,
@@ -139,7 +142,8 @@ function onResume(loop: Loop, { at, resumedAt, stoppedAt }: LoopSignalOf<'user.r
     concurrencySince: at,
     tasks: loop.tasks
       .map(task => (isInProgress(task) ? withStop(task, { from: stoppedAt, to: at }) : task))
-      .map(task => forgiveTask(task.addedBy === undefined ? task : { ...task, isAccepted: true }, loop, at)),
+      .map((task): LoopTask => (task.addedBy === undefined ? task : { ...task, isAccepted: true }))
+      .map(task => (retriedTask === undefined ? forgiveTask(task, loop, at) : task)),
   }
   if (loop.stage.name !== 'ended') return woken
   const isUnplanned = loop.tasks.length === 0 && loop.spec.plan !== 'none'

@@ -199,6 +199,8 @@ export interface Loop {
    * did not run.
    */
   readonly firstCheck?: { readonly ok: boolean; readonly how: string; readonly tests?: number }
+  /** The key of the task that the user retries: the next resume leaves the other blocked tasks as they are. */
+  readonly retriedTask?: string
   /** The key of the only wanted task, once the loop has found it. */
   readonly only: string | null
   /** The last time that a person resumed the loop's session, as far as the loop knows. */

@@ -32,7 +32,7 @@ export function failedIterations({
  */
 export function resetForRetry(loop: Loop, key: string, { isFresh }: { isFresh: boolean }): Loop {
   const next = Math.max(0, ...loop.tasks.map(task => task.number)) + 1
-  return updateTask(loop, key, task => ({
+  return updateTask({ ...loop, retriedTask: key }, key, task => ({
     ...forgetEarlierWork(task),
     state: { name: 'open' },
     forgivenTries: task.tries.length,

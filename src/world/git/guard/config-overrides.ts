@@ -36,7 +36,7 @@ export interface ConfigOverrides {
   readonly urlRewrite: string | null
   /** A program of the repository that git would start to fetch missing objects; null if there is none. */
   readonly transferProgram: string | null
-  /** How git would fetch missing objects; null if the repository is no partial clone. */
+  /** Describes how git would fetch missing objects; null if the repository is no partial clone. */
   readonly lazyFetch: LazyFetch | null
 }
 

@@ -5,7 +5,7 @@ import { isConnectionSetting, isPromisorSetting, isTransferProgram, isUrlRewrite
 import { absoluteAddress, type AddressBase, isInside } from './is-address-inside-folder.ts'
 
 /**
- * How git would fetch objects that a partial clone lacks. An agent can remove an object and write the configuration: git
+ * Describes how git would fetch objects that a partial clone lacks. An agent can remove an object and write the configuration: git
  * would then send data to any address, or run a program in a repository that the agent made.
  */
 export interface LazyFetch {
